@@ -234,6 +234,7 @@ class ImportResult(NamedTuple):
     redacted: int  # secrets removed from the imported text
     items: tuple[ImportItemResult, ...]
     left: tuple[SkippedItem, ...]
+    data: tuple[str, ...] = ()  # the data files that were copied
 
 
 class FileItem(NamedTuple):
