@@ -329,6 +329,8 @@ class JournalEntry(NamedTuple):
     project: str
     text: str
     path: str
+    ref: str = ""  # what `show` takes
+    error: str = ""  # of what failed: the beginning of it
 
 
 class RecentEntries(NamedTuple):
