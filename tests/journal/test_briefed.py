@@ -149,18 +149,14 @@ def test_a_brief_takes_what_was_asked_of_the_journal_and_the_files(book: Book) -
 def test_the_error_of_an_entry_is_a_field(root: Path, error: str) -> None:
     """Whatever a worker's error is, the entries of its task, its failure and its run give the beginning of it as
     `error`, and an entry without one has none."""
-    run = {
-        "run_id": "r",
-        "tasks": [{"id": "t", "worker": "w", "description": "Do: failed. Error: x", "status": "failed"}],
-    }
-    run["tasks"][0] |= {"error": error} if error else {}  # type: ignore[index]
+    failed = {"id": "t", "worker": "w", "description": "Do: failed. Error: x", "status": "failed", "error": error}
+    shown = " ".join(error.split())
+    shown = f"{shown[:159]}…" if len(shown) > 160 else shown
     with open_book(root) as book:
-        book.record_run(run)
+        book.record_run({"run_id": "r", "tasks": [failed]})
         book.record_run({"run_id": "fine", "tasks": [{"worker": "w", "description": "Rest", "result": "Error: none"}]})
         (task, done) = sorted(book.recent_memory(worker="w").entries, key=lambda entry: entry.status != "failed")
         runs = {entry.run: entry for entry in book.recent_memory().entries}
-        assert task.error == (
-            "" if not error else " ".join(error.split())[:159] + "…" if len(error) > 160 else " ".join(error.split())
-        )
+        assert task.error == shown
         assert done.error == runs["fine"].error == ""
         assert runs["r"].error.endswith(task.error) or not error

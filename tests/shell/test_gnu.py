@@ -240,6 +240,8 @@ def test_the_matching_parts_are_the_same(bench: Bench, data: st.DataObject) -> N
     )
     assume(not any(NOT_SHARED.search(pattern) for pattern in patterns))
     option = data.draw(st.sampled_from(["-on", "-ow", "-oc", "-owi", "-ovn", "-om2"]))
+    # Where only a shorter match is a whole word, the real one passes over some that it finds alone.
+    assume("w" not in option or (len(patterns) == 1 and not set("*+.(|[").intersection(patterns[0])))
     bench.compare("grep", "-E", option, *(word for pattern in patterns for word in ("-e", pattern)), "lines")
 
 
@@ -259,6 +261,7 @@ def test_patterns_of_file_names_are_those_of_a_shell(bench: Bench, data: st.Data
     tree = {name: found for name, found in drawn.items() if name.isascii() and not f"/{name}".count("/-")}
     bench.plant(tree)
     globs = [glob for glob in data.draw(st.lists(GLOBS, min_size=1, max_size=2)) if not glob.startswith("/")]
+    assume(not any(re.search(r"(^|/)\.[*?\[]", glob) for glob in globs))  # there a shell matches . and .., too
     assume(globs and not any(glob.endswith((".", "/")) or ".." in glob or "//" in glob for glob in globs))
     bench.compare_line(f"ls {' '.join(globs)}")
     bench.compare_line(f"cat ./{globs[0]}")

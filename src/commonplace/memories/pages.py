@@ -70,13 +70,8 @@ class Group(NamedTuple):
 def group_by_prefix(index: Transaction, folder: str, prefix: str) -> Group:
     """Return the names below a prefix: all of them while they fit on a page, else split, by topics or characters."""
     rows = index.lines_by_prefix(folder, prefix, CAPACITY + 1)
-    topics = index.topics(folder, TOPICS + 1) if not prefix and len(rows) > FEW else ()
-    if topics:
-        starts = topics if len(topics) <= TOPICS else index.next_prefixes(folder, "@")
-        parts = sorted([*starts, *(part for part in index.next_prefixes(folder, "") if not _is_topic(part))])
-        gathers = len(topics) <= TOPICS and LEAST * len(parts) <= len(rows)
-        is_split = gathers or len(rows) > CAPACITY
-        return Group((), parts) if is_split else Group(rows, ())
+    if not prefix and len(rows) > FEW and (topics := index.topics(folder, TOPICS + 1)):
+        return _group_by_topic(index, folder, rows, topics)
     if len(rows) <= CAPACITY:
         return Group(rows, ())
     parts = index.next_prefixes(folder, prefix)
@@ -86,6 +81,14 @@ def group_by_prefix(index: Transaction, folder: str, prefix: str) -> Group:
     if rows[-1].sort == shared:  # spellings of one name, which cannot be split
         rows = index.lines_by_prefix(folder, shared, MANY)
     return Group([row for row in rows if row.sort == shared], parts)  # names that others continue
+
+
+def _group_by_topic(index: Transaction, folder: str, rows: Sequence[PageLine], topics: Sequence[str]) -> Group:
+    """Return the groups of a folder with topics; its rows where these are few and the groups would be too small."""
+    starts = topics if len(topics) <= TOPICS else index.next_prefixes(folder, "@")
+    parts = sorted([*starts, *(part for part in index.next_prefixes(folder, "") if not _is_topic(part))])
+    gathers = len(topics) <= TOPICS and LEAST * len(parts) <= len(rows)
+    return Group((), parts) if gathers or len(rows) > CAPACITY else Group(rows, ())
 
 
 def page_name(prefix: str) -> str:

@@ -228,8 +228,11 @@ class CommandRun:
             if stat is None:
                 raise CommandError(NOT_FOLDER if self._is_below_file(path) else NOT_FOUND)
         except CommonplaceError as error:
-            is_pattern = "*" in word or "?" in word  # which no name in a book contains: it matched nothing
-            raise CommandError(NOT_FOUND if is_pattern else describe_error(error)) from None
+            if "*" not in word and "?" not in word:
+                raise CommandError(describe_error(error)) from None
+            above = re.split(r"[*?]", word)[0].rpartition("/")[0]  # no name has these: a pattern that matched nothing
+            is_file = above and self._stat_kind(above) is FileKind.FILE
+            raise CommandError(NOT_FOLDER if is_file else NOT_FOUND) from None
         if word.rsplit("/", 1)[-1] in ("", ".") and stat.kind is not FileKind.FOLDER:
             raise CommandError(NOT_FOLDER)
         return PathItem(word, path, stat)

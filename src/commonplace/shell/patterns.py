@@ -76,10 +76,9 @@ def compile_line_pattern(pattern: str, options: Container[str]) -> LinePattern:
     any_part = "|".join(f"(?:{part})" for part in parts)
     fold = "(?i)" if "i" in options else ""
     text = f"(?:^|{_NO_WORD})(?:{any_part})(?:{_NO_WORD}|$)" if "w" in options else any_part
-    line = compile_re2(f"{fold}{text}", is_utf8=is_utf8)
-    file = None if _WITHIN_LINE.search(pattern) else compile_re2(f"(?m){fold}{text}", is_utf8=is_utf8)
-    part = compile_re2(f"{fold}{any_part}", is_utf8=is_utf8, is_longest=True) if "o" in options else line
-    return LinePattern(line, file, part, "w" in options)
+    whole_file = None if _WITHIN_LINE.search(pattern) else compile_re2(f"(?m){fold}{text}", is_utf8=is_utf8)
+    any_text = compile_re2(f"{fold}{any_part}", is_utf8=is_utf8, is_longest=True)
+    return LinePattern(compile_re2(f"{fold}{text}", is_utf8=is_utf8), whole_file, any_text, "w" in options)
 
 
 def translate(pattern: str, *, is_basic: bool) -> str:
