@@ -69,9 +69,9 @@ def simulated(*, short: bool) -> int:
             total.add(tally)
         bad += report("SimDisk, every operation, large folders", total, began)
         began, total = time.monotonic(), Tally()
-        sizes = (38, 70) if short else (36, 38, 50, 51, 70, 71)
+        topic_sizes = (38, 70) if short else (36, 38, 50, 51, 70, 71)
         for tally in pool.map(
-            partial(topic_part, seeds=1 if short else 3), [(name, size) for size in sizes for name in TOPIC_OPS]
+            partial(topic_part, seeds=1 if short else 3), [(name, size) for size in topic_sizes for name in TOPIC_OPS]
         ):
             total.add(tally)
         bad += report("SimDisk, every operation, folders with topics", total, began)

@@ -153,7 +153,10 @@ OPS: dict[str, Callable[[], Op]] = {
     "purge": lambda: _purge("release-rule"),
 }
 
-TOPIC_OPS = {**OPS, "store-with-topic": lambda: _store("release-rule", tags=("ci",))}  # it moves to another page
+TOPIC_OPS: dict[str, Callable[[], Op]] = {
+    **OPS,
+    "store-with-topic": lambda: _store("release-rule", tags=("ci",)),
+}  # it moves to another page
 
 
 def long_store(key: str) -> Op:
