@@ -264,3 +264,20 @@ def test_switched_off_there_is_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         assert (book.shell("find /").stdout, book.shell("grep -r here /").stdout) == ("/\n", "")
         with pytest.raises(errors.NotFound):
             book.read_memory("/memories/global/k.md")
+
+
+def test_what_a_search_leaves_out_is_said(book: Book, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is too large, a folder that is too deep and a long line make the answer `truncated`, and say why."""
+    assert not book.search_memory("needle", ["/data"]).truncated
+    (data / "long.txt").write_text("x" * 500 + "needle\n", "utf-8")
+    found = book.search_memory("needle", ["/data"])
+    assert found.truncated and "in part" in found.next and found.skipped == ()
+    (data / "big.txt").write_bytes(b"needle\n" * 1_000)
+    monkeypatch.setattr("commonplace.shell.view_reader.MAX_FILE_BYTES", 5_000)
+    deep = data.joinpath(*(f"l{level}" for level in range(11)))
+    deep.mkdir(parents=True)
+    (deep / "needle.txt").write_text("needle", "utf-8")
+    found = book.search_memory("needle", ["/data"])
+    assert found.skipped == ("/data/big.txt: too large",) and len(found.matches) == 1
+    assert found.truncated and "/data/big.txt: too large" in found.next and "12 levels" in found.next
+    assert book.list_memories(str(deep).removeprefix(str(data.parent))).truncated

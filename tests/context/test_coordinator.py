@@ -62,8 +62,8 @@ def test_whatever_a_retrieval_returned_can_be_put_into_a_task(root: Path) -> Non
             (tools["memory_show"](key="staging-port"), ref), (tools["memory_show"](key="staging-port").text, ref),
             (tools["memory_list"](), ref), (tools["fetch"](id=ref), ref), (tools["search"](query="staging port"), ref),
             (as_json, ref), ({"hits": as_json}, ref), (json.loads(as_json_memory(shown)), ref),
-            (book.recent_memory(), "/journal/"), (book.recent_memory().entries[0], "/journal/"),
-            (tools["recent_memory"](), "/journal/"), (tools["recent_memory"]().data["entries"], "/journal/"),
+            (book.recent_memory(), "journal/"), (book.recent_memory().entries[0], "journal/"),
+            (tools["recent_memory"](), "journal/"), (tools["recent_memory"]().data["entries"], "journal/"),
             (book.journal_run("r"), "/journal/"), (tools["journal_run"](run_id="r"), "/journal/"),
         ]  # fmt: skip
     for form, source in several:

@@ -20,7 +20,7 @@ from tests.crash import bugs, diskfull, faults, powercut, strace_kill
 from tests.crash.check import Tally
 from tests.crash.explore import explore, prepared, rich, sequences
 from tests.crash.interleave import two_appends, two_writes
-from tests.crash.ops import OPS
+from tests.crash.ops import OPS, TOPIC_OPS
 
 
 def sequence_part(names: tuple[str, ...], seeds: int, start: str) -> Tally:
@@ -30,6 +30,11 @@ def sequence_part(names: tuple[str, ...], seeds: int, start: str) -> Tally:
 def verb_part(item: tuple[str, int], seeds: int) -> Tally:
     name, memories = item
     return explore((name,), rich(memories), seeds)
+
+
+def topic_part(item: tuple[str, int], seeds: int) -> Tally:
+    name, memories = item
+    return explore((name,), rich(memories, ("ci", "ci", "docs", "")), seeds)
 
 
 def report(label: str, tally: Tally, start: float) -> int:
@@ -63,6 +68,13 @@ def simulated(*, short: bool) -> int:
         ):
             total.add(tally)
         bad += report("SimDisk, every operation, large folders", total, began)
+        began, total = time.monotonic(), Tally()
+        topic_sizes = (38, 70) if short else (36, 38, 50, 51, 70, 71)
+        for tally in pool.map(
+            partial(topic_part, seeds=1 if short else 3), [(name, size) for size in topic_sizes for name in TOPIC_OPS]
+        ):
+            total.add(tally)
+        bad += report("SimDisk, every operation, folders with topics", total, began)
     return bad
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from commonplace.memories.store import MemoryStore
 from commonplace.vault.local import LocalVault
 from tests.crash.check import Tally, check
-from tests.crash.ops import OPS, Model, Op, expected, filler, open_keep, run
+from tests.crash.ops import OPS, TOPIC_OPS, Model, Op, expected, filler, open_keep, run
 from tests.crash.simdisk import Left, PowerCut, SimDisk
 
 
@@ -19,20 +19,22 @@ def sequences(longest: int) -> Iterator[tuple[str, ...]]:
         yield from itertools.product(OPS, repeat=length)
 
 
-def prepared(memories: int, vault: type[LocalVault] = LocalVault) -> tuple[SimDisk, Model]:
+def prepared(
+    memories: int, vault: type[LocalVault] = LocalVault, topics: tuple[str, ...] = ("",)
+) -> tuple[SimDisk, Model]:
     """A disk with some memories in the folder, all of them synced."""
     disk = SimDisk()
     keep = open_keep(disk, vault)
     model = Model()
     for number in range(memories):
-        model = run(keep, filler(number), model)
+        model = run(keep, filler(number, topics), model)
     return disk, model
 
 
 @cache
-def rich(memories: int) -> tuple[SimDisk, Model]:
+def rich(memories: int, topics: tuple[str, ...] = ("",)) -> tuple[SimDisk, Model]:
     """A disk on which every operation has something to do: a memory with a history, one of its name in the trash."""
-    disk, model = prepared(memories)
+    disk, model = prepared(memories, topics=topics)
     keep = open_keep(disk)
     for name in ("store", "forget", "store", "rewrite", "store"):
         model = run(keep, OPS[name](), model)
@@ -48,7 +50,7 @@ def explore(
     keep = open_keep(disk, vault)
     for name in names[:-1]:
         model = run(keep, OPS[name](), model)
-    op = OPS[names[-1]]()
+    op = TOPIC_OPS[names[-1]]()
     after = expected(op, open_keep(disk.copy(), vault), model)
     point = 1
     while _cut(disk, op, model, after, f"{'+'.join(names)}@{point}", point, seeds, tally, vault):

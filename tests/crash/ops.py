@@ -74,11 +74,13 @@ def _entry(words: str) -> Entry:
     return Entry("", words, trust=Trust.AGENT, author="crash")
 
 
-def _store(key: str, words: str = "") -> Op:
+def _store(key: str, words: str = "", tags: tuple[str, ...] = ()) -> Op:
     words = words or text()
 
     def op(unit: Unit, model: Model) -> Model:
-        lifecycle.store(unit, key, _entry(words), lifecycle.Labels())
+        lifecycle.store(unit, key, _entry(words), lifecycle.Labels(tags=tags))
+        if tags and key in model.notes:  # other labels: what it said with the old ones is kept
+            model = model.put_aside(key)
         return model.with_note(key, (*model.notes.get(key, ()), words))
 
     return op
@@ -151,11 +153,17 @@ OPS: dict[str, Callable[[], Op]] = {
     "purge": lambda: _purge("release-rule"),
 }
 
+TOPIC_OPS: dict[str, Callable[[], Op]] = {
+    **OPS,
+    "store-with-topic": lambda: _store("release-rule", tags=("ci",)),
+}  # it moves to another page
+
 
 def long_store(key: str) -> Op:
     """A text of 60 kB, of which a disk may hold a part."""
     return _store(key, f"{text()}{'and so on, ' * 5_500}end.")
 
 
-def filler(number: int) -> Op:
-    return _store(f"{'abcdefgh'[number % 8]}{number * 37 % 101:03d}-filler")
+def filler(number: int, topics: tuple[str, ...] = ("",)) -> Op:
+    tags = tuple(filter(None, topics[number % len(topics) : number % len(topics) + 1]))
+    return _store(f"{'abcdefgh'[number % 8]}{number * 37 % 101:03d}-filler", tags=tags)

@@ -236,6 +236,16 @@ class IndexConformance:
             assert look.next_prefixes(HERE, "") == ["_", "a", "b"]
             assert look.next_prefixes(HERE, "x") == look.next_prefixes(HERE, "b") == []
 
+    def test_topics(self, index: Index) -> None:
+        """Topics are what sort names start with between two `@`, each once, in order; of active memories alone."""
+        topics = {"a": "ci", "b": "ci-2", "c": "ci", "d": "b_2f."}
+        rows = [row(name)._replace(sort=f"@{topic}@{name}") for name, topic in topics.items()]
+        put(index, *rows, row("e"), row("f", status="expired")._replace(sort="@zoo@f"))
+        with index.transaction(LOCAL) as look:
+            assert list(look.topics(HERE, 9)) == ["@b_2f.@", "@ci-2@", "@ci@"]
+            assert list(look.topics(HERE, 2)) == ["@b_2f.@", "@ci-2@"]
+            assert list(look.topics("/memories", 9)) == []
+
     def test_filing(self, index: Index) -> None:
         """What is put is pending until all are marked at once, but for exceptions; marking back makes all pending."""
         put(index, row("b"), row("a"), row("c", filed=True), row("d", status="expired"))

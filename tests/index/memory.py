@@ -380,6 +380,10 @@ class MemoryTransaction:
         shared = len(os.path.commonprefix(sorts))  # noqa: RUF071 - names, not paths
         return sorted({sort[: shared + 1] for sort in sorts if len(sort) > shared})
 
+    def topics(self, folder: str, limit: int) -> Sequence[str]:
+        found = {row.sort[: row.sort.index("@", 1) + 1] for row in self._held(folder).active("@")}
+        return sorted(found)[:limit]
+
     def undo(self) -> None:
         self._meanings.vectors, self._meanings.dropped = self._vectors_before, self._dropped_before
         for held, generation in reversed(self._generations):

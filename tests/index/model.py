@@ -122,6 +122,10 @@ class Model:
             shared += 1
         return sorted({sort[: shared + 1] for sort in sorts if len(sort) > shared})
 
+    def topics(self, folder: str, limit: int) -> Sequence[str]:
+        sorts = [row.sort for row in self.lines_by_prefix(folder, "@", 1_000)]
+        return sorted({sort[: sort.index("@", 1) + 1] for sort in sorts})[:limit]
+
     def _active(self, folder: str) -> list[Row]:
         found = [row for row in self._rows.values() if row.folder == folder and row.status == "active"]
         return sorted(found, key=lambda row: (row.sort, row.name))

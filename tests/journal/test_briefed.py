@@ -129,3 +129,35 @@ def test_strip_never_fails_and_is_done_once(text: str) -> None:
     if not open_fences(text) and BRIEF_LEAD[:40] not in text and REFERENCE not in text:
         assert (own, refs) == (text, [])
     assert json.dumps(own) and isinstance(refs, list)
+
+
+def test_a_brief_takes_what_was_asked_of_the_journal_and_the_files(book: Book) -> None:
+    """Entries and runs as values of `Book` become facts with text, path and time; what says nothing is none."""
+    book.record_run({"run_id": "a", "tasks": [{"id": "t", "worker": "shipper", "description": UPLOAD, "error": "403"}]})
+    for found in (book.recent_memory(), book.recent_memory(worker="shipper").entries[0], book.journal_run("a")):
+        (fact,) = open_fences(brief_task("Again.", found))
+        assert "403" in fact.text and UPLOAD in fact.text and fact.labels["path"].startswith("/journal/")
+        assert fact.labels["time"] and '"' not in fact.text
+    (entry,) = book.recent_memory(worker="shipper", status="failed").entries
+    assert (entry.error, entry.ref) == ("403", "journal/worker-shipper")
+    assert brief_task("Again.", book.shell("grep nothing-like-it /")) == "Again."
+    assert len(open_fences(brief_task("Again.", book.list_memories("/memories/global")))) == 1
+
+
+@pytest.mark.parametrize(
+    "error", ["E: x", "", "Traceback: Error: deep", "line one\nline two", "x" * 500, "Error: twice Error: y"]
+)
+def test_the_error_of_an_entry_is_a_field(root: Path, error: str) -> None:
+    """Whatever a worker's error is, the entries of its task, its failure and its run give the beginning of it as
+    `error`, and an entry without one has none."""
+    failed = {"id": "t", "worker": "w", "description": "Do: failed. Error: x", "status": "failed", "error": error}
+    shown = " ".join(error.split())
+    shown = f"{shown[:159]}…" if len(shown) > 160 else shown
+    with open_book(root) as book:
+        book.record_run({"run_id": "r", "tasks": [failed]})
+        book.record_run({"run_id": "fine", "tasks": [{"worker": "w", "description": "Rest", "result": "Error: none"}]})
+        (task, done) = sorted(book.recent_memory(worker="w").entries, key=lambda entry: entry.status != "failed")
+        runs = {entry.run: entry for entry in book.recent_memory().entries}
+        assert task.error == shown
+        assert done.error == runs["fine"].error == ""
+        assert runs["r"].error.endswith(task.error) or not error

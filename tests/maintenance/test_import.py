@@ -157,3 +157,40 @@ def test_many_are_written_together(root: Path, tmp_path: Path, monkeypatch: pyte
         assert book.import_from(place).created == 300
         assert len(groups) <= 3 and max(groups) > 300
         assert len(book.list()) == 300
+
+
+def test_a_scaffold_keeps_its_folders_and_its_data(root: Path, tmp_path: Path) -> None:
+    """Notes keep their folders below the scope's, up to the levels that a key may have; data files keep their names and
+    bytes. Again, nothing changes; a file that the book has already is never replaced, one with a secret not copied."""
+    place = tmp_path / "old"
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    for name, text in {
+        "index.md": "# Index", "system/definition.md": "# How", "memories/draft.md": "Draft.",
+        "memories/project/app-98d9fc12e020/team/ann.md": "Ann leads.",
+        "memories/global/Über Uns/rules.md": "Be kind.", "notes/a/b/c/d/deep.md": "Deep.",
+        "data/prices.csv": "tea,1\n", "data/runs/2026.jsonl": "{}\n", "data/keys.txt": token, "data/mine.txt": "theirs",
+    }.items():  # fmt: skip
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text, "utf-8")
+    (place / "data" / "photo.bin").write_bytes(bytes(range(256)))
+    with open_book(root) as book:
+        book.data_put("mine.txt", b"mine")
+        assert book.import_from(place, scope="global", dry_run=True).data == (
+            "photo.bin",
+            "prices.csv",
+            "runs/2026.jsonl",
+        )
+        assert book.data_list() == ["mine.txt"]
+        done = book.import_from(place, scope="global")
+        keys = {item.key for item in done.items}
+        assert keys == {"team/ann", "uber-uns/rules", "notes/a/b/deep", "memories/draft"}
+        assert {(item.place, item.reason) for item in done.left} >= {
+            ("data/keys.txt", "secret"), ("data/mine.txt", "data_exists"),
+        }  # fmt: skip
+        assert book.data_get("photo.bin") == bytes(range(256)) and book.data_get("mine.txt") == b"mine"
+        again = book.import_from(place, scope="global")
+        assert (again.created, again.unchanged, again.data) == (0, 4, ())
+        assert token not in json.dumps([done._asdict(), again._asdict()], default=str)
+    with open_book(root, agent="scout", session="s1", sealed=True, role="agent") as sealed:
+        left = {item.place: item.reason for item in sealed.import_from(place).left}
+        assert left["data/photo.bin"] == "not_permitted"

@@ -259,6 +259,7 @@ def test_prompts_say_what_to_do(root: Path) -> None:
 @pytest.mark.parametrize("role", first_quick(["worker", "coordinator"]))
 def test_a_role_has_its_tools_and_no_others(root: Path, role: str) -> None:
     """tools/list shows the role's tools, and a call of another's is refused like one that does not exist."""
+    Book.init(root)
     with Raw(root, *PROJECT, "--role", role) as raw:
         listed = [tool["name"] for tool in raw.request("tools/list")["result"]["tools"]]
         assert listed == [tool.name for tool in tools_for(role)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from unittest import mock
@@ -49,9 +50,13 @@ BY_HAND = [
     "café",
     "con x",
 ]
+TOPICS = ["ci", "CI/cd", "cafe\u0301", "testing", "test", "日本", "a", "con", "odd\\tag]", "<!-- x", "long" * 30]
 _steps = st.one_of(
     st.tuples(st.just("store"), st.sampled_from(MADE), st.booleans()),
     st.tuples(st.just("store"), st.sampled_from(MADE), st.booleans()),
+    st.tuples(st.sampled_from(TOPICS), st.sampled_from(MADE), st.booleans()),
+    st.tuples(st.sampled_from(TOPICS), st.sampled_from(MADE), st.booleans()),
+    st.tuples(st.sampled_from([f"{topic} by hand" for topic in TOPICS]), st.sampled_from(BY_HAND), st.booleans()),
     st.tuples(st.just("forget"), st.sampled_from(MADE), st.booleans()),
     st.tuples(st.just("expire"), st.sampled_from(MADE), st.booleans()),
     st.tuples(st.just("by hand"), st.sampled_from(BY_HAND), st.booleans()),
@@ -62,10 +67,17 @@ _steps = st.one_of(
 @contextmanager
 def small(capacity: int = 3) -> Iterator[None]:
     """Pages that are full with a few memories, so that a short test splits and joins many."""
-    sizes = [(keep_pages, "CAPACITY", capacity), (keep_pages, "UNFILED", 2), (keep_pages, "NEWEST", 2)]
+    sizes = [
+        ("CAPACITY", capacity),
+        ("UNFILED", 2),
+        ("NEWEST", 2),
+        ("FEW", min(2, capacity)),
+        ("LEAST", 2),
+        ("TOPICS", 3),
+    ]
     with ExitStack() as stack:
-        for module, name, value in sizes:
-            stack.enter_context(mock.patch.object(module, name, value))
+        for name, value in sizes:
+            stack.enter_context(mock.patch.object(keep_pages, name, value))
         yield
 
 
@@ -82,8 +94,9 @@ def rebuilt(vault: Vault) -> dict[str, bytes]:
 @example(steps=[("store", name, False) for name in ("com1-x", "con-1", "con-2", "z")])  # a page for `con`
 @given(steps=st.lists(_steps, max_size=40))
 def test_pages_after_any_changes(capacity: int, steps: list[tuple[str, str, bool]]) -> None:
-    """After each store, forget, expiry or edit by hand, by either of two processes, the pages name every memory; in the
-    end a repair has nothing to do, and once all is filed they are, byte for byte, those made from the files alone."""
+    """After each store with a topic or without, forget, expiry or edit by hand, by either of two processes, the pages
+    name every memory; in the end a repair has nothing to do, and once all is filed they are, byte for byte, those made
+    from the files alone."""
     vault, active = MemoryVault(), set[str]()
     time = clock()
     keeps = [open_keep(vault, time), open_keep(vault, time)]
@@ -103,6 +116,14 @@ def test_pages_after_any_changes(capacity: int, steps: list[tuple[str, str, bool
                 active.discard(name)
             elif what == "by hand":
                 write(vault, FOLDER / f"{name}.md", f"By hand {number}.\n")
+                keep.reconcile(FOLDER)
+                active.add(name)
+            elif what in TOPICS:
+                store(keep, name, f"Fact {number}.", status=Status.ACTIVE, tags=(what,))
+                active.add(name)
+            elif what.endswith(" by hand"):
+                topic = json.dumps(what.removesuffix(" by hand"))
+                write(vault, FOLDER / f"{name}.md", f"---\ntags: [{topic}]\n---\nBy hand {number}.\n")
                 keep.reconcile(FOLDER)
                 active.add(name)
             elif what == "by hand gone" and name in active:
@@ -148,6 +169,85 @@ def test_a_large_folder_splits_further() -> None:
         f"_index/project-alpha-{ch}.md" for ch in "abcdefgh"
     }
     assert all(page.decode().count("\n- ") <= 2 * keep_pages.CAPACITY for page in made.values())
+
+
+def test_a_folder_with_topics_is_split_by_them() -> None:
+    """From 21 memories on, topics that gather at least four memories on average are pages of their own; memories
+    without a tag go by their first letter, and a page whose memory gets another topic loses its line."""
+    vault = MemoryVault()
+    keep = open_keep(vault)
+    names = [f"n{number:02d}" for number in range(30)]
+    for number, name in enumerate(names):
+        tags = () if number % 10 == 9 else (("testing", "deploy", "docs/api")[number % 3],)
+        store(keep, name, f"Fact {number}.", tags=tags)
+        assert follow(vault) == set(names[: number + 1])
+        assert (len(pages(vault)) > 1) == (number + 1 > keep_pages.FEW)
+    made = pages(vault)
+    assert list(made) == [
+        "index.md",
+        "_index/@deploy.md",
+        "_index/@docs_2f.api.md",
+        "_index/@testing.md",
+        "_index/n.md",
+    ]
+    links = generated(made["index.md"].decode()).partition("## By topic")[2]
+    assert [line.partition("](")[0] for line in links.split("\n") if line.startswith("- ")] == [
+        "- [deploy", "- [docs/api", "- [testing", "- [n…",
+    ]  # fmt: skip
+    assert made["_index/@deploy.md"].startswith(b"# global: deploy\n")
+    assert pages(vault) == made and "(../n00.md)" in made["_index/@testing.md"].decode()
+    write(vault, FOLDER / "n00.md", "---\ntags: [deploy]\n---\nFact 0.\n")
+    keep.reconcile(FOLDER)
+    made = pages(vault)
+    assert b"(../n00.md)" in made["_index/@deploy.md"] and b"n00" not in made["_index/@testing.md"]
+    assert pages(vault) == rebuilt(vault)
+
+
+@pytest.mark.parametrize(
+    "topics", [["alone-{n}"], ["", "", "", "", "", "rare"], [""]], ids=["one each", "hardly any", "none"]
+)
+def test_topics_that_gather_nothing_split_no_small_folder(topics: list[str]) -> None:
+    """Up to 50 memories stay on one page where their topics would make pages of one or two lines."""
+    vault = MemoryVault()
+    keep = open_keep(vault)
+    for number in range(45):
+        tag = topics[number % len(topics)].format(n=number)
+        store(keep, f"{'abcdefghijklm'[number % 13]}{number:02d}", f"Fact {number}.", tags=(tag,) if tag else ())
+    assert list(pages(vault)) == ["index.md"]
+
+
+def test_many_topics_go_by_their_first_letter() -> None:
+    """With more than 20 topics a page holds those of one letter, so that index.md stays short; with a topic more or
+    less they change places."""
+    vault = MemoryVault()
+    keep = open_keep(vault)
+    for number in range(80):
+        topic = f"{'abcd'[number % 4]}-topic-{number % 20:02d}"
+        store(keep, f"n{number:02d}", f"Fact {number}.", tags=(topic,))
+    assert len([name for name in pages(vault) if name.startswith("_index/@")]) == 20
+    store(keep, "more", "One topic more.", tags=("zebra",))
+    assert list(pages(vault))[1:] == [
+        "_index/@a@.md",
+        "_index/@b@.md",
+        "_index/@c@.md",
+        "_index/@d@.md",
+        "_index/@z@.md",
+    ]
+    assert len(follow(vault)) == 81
+    forget(keep, "more")
+    assert len(follow(vault)) == 80 and pages(vault) == rebuilt(vault)
+
+
+def test_a_split_that_gathers_too_little_is_undone() -> None:
+    """When further topics leave less than four memories for each page, the memories stand on one page again."""
+    vault = MemoryVault()
+    keep = open_keep(vault)
+    for number in range(21):
+        store(keep, f"n{number:02d}", f"Fact {number}.", tags=(f"topic-{number % 5}",))
+    assert len(pages(vault)) == 6
+    store(keep, "odd", "Another topic.", tags=("odd",))
+    assert list(pages(vault)) == ["index.md"] and len(follow(vault)) == 22
+    assert pages(vault) == rebuilt(vault)
 
 
 def test_what_people_wrote_stays() -> None:
@@ -267,3 +367,24 @@ def test_a_write_touches_its_note_and_its_page() -> None:
     before = ticks(vault)
     open_keep(vault).reconcile(FOLDER)
     assert changed(vault, before) == set()
+
+
+def test_a_write_to_a_topic_touches_its_note_and_its_page() -> None:
+    """With topics a store writes the same files: no sub-page before there are enough new lines for it, and one that
+    gives a memory another first tag writes the two pages between which it moves."""
+    vault = MemoryVault()
+    keep = open_keep(vault)
+    for number in range(70):
+        store(keep, f"n-{number:02d}", f"Fact {number}.", tags=("abcd"[number % 4], "second"))
+    keep.reconcile(FOLDER)
+    records = str(records_path(FOLDER))
+    before = ticks(vault)
+    store(keep, "new", "A new fact.", tags=("b",))
+    assert changed(vault, before) == {f"{FOLDER}/new.md", f"{FOLDER}/index.md", records}
+    forget(keep, "new")  # which files all that waits
+    write(vault, FOLDER / "n-00.md", "---\ntags: [b]\n---\nFact 0.\n")
+    before = ticks(vault)
+    keep.reconcile(FOLDER)
+    pages_of_topics = {f"{FOLDER}/_index/@a.md", f"{FOLDER}/_index/@b.md"}
+    assert changed(vault, before) >= pages_of_topics
+    assert not any(path.endswith(("@c.md", "@d.md")) for path in changed(vault, before))

@@ -63,21 +63,30 @@ class Bench:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def ours(self, words: Sequence[str]) -> Said:
+        return self.ours_of_line(" ".join(map(shlex.quote, words)))
+
+    def ours_of_line(self, line: str) -> Said:
         cwd = resolve(f"/data/{self.folder.name}")
         session = ShellSession(lambda: ViewReader(self._vault, LOCAL, EVERYTHING), cwd)
-        ran = session.run(" ".join(map(shlex.quote, words)))
+        ran = session.run(line)
         return Said(ran.stdout, ran.stderr, ran.exit_code)
 
-    def real(self, words: Sequence[str]) -> Said:
+    def real(self, words: Sequence[str], locale: str = "C") -> Said:
         done = subprocess.run(
-            list(words), cwd=self.folder, env={**os.environ, "LC_ALL": "C"}, stdin=subprocess.DEVNULL,
+            list(words), cwd=self.folder, env={**os.environ, "LC_ALL": locale}, stdin=subprocess.DEVNULL,
             capture_output=True, check=False,
         )  # fmt: skip
         return Said(done.stdout, done.stderr, done.returncode)
 
-    def compare(self, *words: str, ordered: bool = True) -> None:
+    def compare(self, *words: str, ordered: bool = True, locale: str = "C") -> None:
         """The same words, the same answer; `ordered` false where the real tool prints names as they come."""
-        ours, real = self.ours(words), self.real(words)
+        self._compare(words, self.ours(words), self.real(words, locale), ordered=ordered)
+
+    def compare_line(self, line: str) -> None:
+        """The same line in ours and in the machine's own shell, the same answer."""
+        self._compare([line], self.ours_of_line(line), self.real(["/bin/sh", "-c", line]), ordered=True)
+
+    def _compare(self, words: Sequence[str], ours: Said, real: Said, *, ordered: bool) -> None:
         assert _lines(ours.out, ordered) == _lines(real.out, ordered), words
         assert ours.status == real.status, (words, ours.err, real.err)
         if "".join(words).isascii():  # the C locale has no name for the others; ours shows them as they are

@@ -23,6 +23,8 @@ FILES: dict[str, bytes] = {
     "data/runs.jsonl": b'{"id": 1, "ok": true}\n\n{"id": 2, "ok": false}\n{"id": 3, "ok": true}\n',
     "data/prices.csv": b'item,price\ntea,1\n"a, b",2\ntea,3\n',
     "data/broken.json": b"{",
+    "data/tasks.json": b'[{"id": 1, "tasks": [{"who": "Ann", "tags": [["x"], "y"]}, {"who": "Bo"}]}, {"id": 2}]',
+    "data/odd.jsonl": b'{"id": 1}\n{"id": \nnot json\n\xff\n{"id": 2}\n',
     "data/photo.png": b"\x89PNG\r\n\x1a\n\0\0",
     "memories/global/one.md": b"---\nkey: one\ntags: [x, y]\n---\n# one\n\nText.\n",
     "memories/global/two.md": b"---\nkey: two\ntags: [y]\n---\n# two\n\nOther.\n",
@@ -92,7 +94,7 @@ def test_long_listings_have_kind_size_time_and_name(session: ShellSession) -> No
     assert out(session, "ls -l data/people.json index.md") == (
         "- 87 2023-11-14T22:13:20Z data/people.json\n-  7 2023-11-14T22:13:20Z index.md\n"
     )
-    assert out(session, "ls -l data").count(" 2023-11-14T22:13:20Z ") == 5
+    assert out(session, "ls -l data").count(" 2023-11-14T22:13:20Z ") == 7
     assert out(session, "ls -l").splitlines()[0].startswith("d - ")
 
 
@@ -126,17 +128,21 @@ def test_tree_draws_what_is_below(session: ShellSession) -> None:
         ("/data/runs.jsonl --field ok --equals true", [(1, {"id": 1, "ok": True}), (4, {"id": 3, "ok": True})]),
         ("/data/prices.csv --field item --equals tea --limit 2", [(2, {"item": "tea", "price": "1"}), (4, None)]),
         ("/data/prices.csv --field item --equals 'a, b'", [(3, {"item": "a, b", "price": "2"})]),
+        ("/data/tasks.json --field tasks.who --equals Bo", [(1, None)]),
+        ("/data/tasks.json --field tasks.1.who --equals Bo", [(1, None)]),
+        ("/data/tasks.json --field tasks.tags --equals x", [(1, None)]),
+        ("/data/*.json* --field id --equals 2 --limit 9", [(5, {"id": 2}), (3, None), (2, None)]),
         ("/memories --field tags --equals x", [(1, {"key": "one", "tags": ["x", "y"]})]),
         ("/memories --field tags --equals y", [(1, None), (1, None)]),
     ],
 )
 def test_records_are_asked_by_a_field(session: ShellSession, asked: str, found: list[tuple[int, object]]) -> None:
     """query finds records of JSON, JSON Lines, CSV and notes by a field, a field below it, or an item of a list."""
-    lines = [json.loads(line) for line in out(session, f"query {asked}").splitlines()]
+    lines = [json.loads(line) for line in session.run(f"query {asked}").stdout.splitlines()]
     assert [line["number"] for line in lines] == [number for number, _ in found]
     for line, (_, record) in zip(lines, found, strict=True):
         assert record is None or line["record"] == record
-        assert line["path"].startswith(asked.split()[0].rstrip("/"))
+        assert line["path"].startswith(asked.split()[0].rstrip("/").partition("*")[0])
 
 
 def test_a_question_that_has_no_answer(session: ShellSession) -> None:
@@ -147,6 +153,48 @@ def test_a_question_that_has_no_answer(session: ShellSession) -> None:
     assert session.run("query /data/people.json --field name").exit_code == 2
     limited = session.run("query /data/runs.jsonl --field ok --equals true --limit 1")
     assert limited.stdout.count(b"\n") == 1 and b"more than 1" in limited.stderr
+    assert limited.truncated and "--limit" in limited.next
+    assert session.run("query /data/tasks.json --field tasks.0.who --equals Bo").exit_code == 1
+
+
+def test_a_bad_line_does_not_hide_the_others(session: ShellSession) -> None:
+    """A line of JSON Lines that is not JSON is skipped, however it is broken, and how many there were is said."""
+    for wanted, status in (("1", 0), ("2", 0), ("3", 1)):
+        ran = session.run(f"query /data/odd.jsonl --field id --equals {wanted}")
+        assert ran.exit_code == status and ran.stdout.count(b"\n") == 1 - status
+        assert ran.stderr == b"query: /data/odd.jsonl: 3 lines that are not JSON were skipped, the first is line 2\n"
+
+
+def test_nothing_below_the_last_level_is_passed_over_in_silence(session: ShellSession, root: Path) -> None:
+    """A folder with more below it than a path can name is told, by every command that goes through folders."""
+    deep = root.joinpath("data", *(f"l{level}" for level in range(11)))
+    deep.mkdir(parents=True)
+    assert not session.run("find /data").truncated
+    (deep / "out-of-reach.txt").write_text("x", "utf-8")
+    for line in ("find /data", "grep -r needle /data", "tree /data", "ls -R /data", "query /data --field a --equals b"):
+        ran = session.run(line)
+        assert ran.truncated and "12 levels" in ran.next and ran.next.encode() in ran.stderr, line
+    assert not session.run("find /data -maxdepth 3").truncated
+
+
+def test_words_that_name_files_may_be_patterns(session: ShellSession, root: Path) -> None:
+    """Every command takes patterns for its files, and none for what only looks like a file name."""
+    (root / "data" / "-n").write_bytes(b"dash\n")
+    for line, printed in (
+        ("ls /data/*.jsonl", "/data/odd.jsonl\n/data/runs.jsonl\n"),
+        ("ls -l /memories/*/t*.md", "- 41 2023-11-14T22:13:20Z /memories/global/two.md\n"),
+        ("cat /memories/global/.h*", "h\n"),
+        ("find / -name *.csv", "/data/prices.csv\n"),
+        ("find /mem* -maxdepth 0", "/memories\n"),
+        ("grep -c pr* /data/prices.cs?", "1\n"),
+        ("ls '/data/*.csv' /data/prices.csv", "/data/prices.csv\n"),
+    ):
+        assert session.run(line).stdout.decode() == printed, line
+    assert session.run("cd /mem*/glob*").cwd == "/memories/global"
+    session.run("cd /data")
+    assert session.run("cat *").stdout.endswith(b"tea,3\n" + FILES["data/runs.jsonl"] + FILES["data/tasks.json"])
+    assert session.run("cat *").stdout.startswith(b"dash\n")
+    assert session.run("ls *.zip").stderr == b"ls: cannot access '*.zip': No such file or directory\n"
 
 
 def test_what_is_not_there_is_said(session: ShellSession) -> None:
@@ -255,6 +303,7 @@ def test_errors_end_somewhere(session: ShellSession) -> None:
     """A thousand names that are not there do not make a megabyte of messages."""
     ran = session.run("cat " + " ".join(f"name-{number}" for number in range(1_000)))
     assert len(ran.stderr) == command.MAX_ERROR_BYTES and ran.exit_code == 1
+    assert ran.truncated and "8,192" in ran.next
 
 
 def test_a_link_is_named_and_never_opened(

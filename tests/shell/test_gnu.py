@@ -73,6 +73,12 @@ def test_files_are_printed_the_same(bench: Bench, data: st.DataObject) -> None:
     read = [word for word in words if not (bench.folder / word).is_dir()] or ["nope"]
     bench.compare("tail", f"-n{count}", "--", *(read if count.startswith("+") else words))  # there it ends at a folder
     bench.compare("wc", *data.draw(flags("lwc")), "--", *words)
+    size = data.draw(st.sampled_from(["0", "1", "3", "-1", "-4", "+1", "+2", "+9", "1b", "1k", "1kB", "2K", "1z", "x"]))
+    bench.compare("head", "-c", size, "--", *words)
+    bench.compare("tail", "-c", size, "--", *read)  # the real one ends at a folder
+    bench.compare("head", "--lines=2", f"--bytes={size}", "--", *words)
+    bench.compare("cat", "--number", "--", *words)
+    bench.compare("wc", *data.draw(st.sampled_from([["--lines"], ["--words", "--bytes"], []])), "--", *words)
     bench.clear()
 
 
@@ -89,6 +95,9 @@ def test_folders_are_listed_the_same(bench: Bench, data: st.DataObject) -> None:
     words = data.draw(operands(tree))
     bench.compare("ls", *data.draw(flags("aR1")), "--", *words)
     bench.compare("ls", *data.draw(flags("aR1")))
+    bench.compare(
+        "ls", *data.draw(st.sampled_from([["--all"], ["--recursive"], ["--all", "--recursive"]])), "--", *words
+    )
     tests = data.draw(
         st.lists(
             st.sampled_from([
@@ -96,7 +105,8 @@ def test_folders_are_listed_the_same(bench: Bench, data: st.DataObject) -> None:
                 ("-name", "[[:upper:]]*"), ("-name", "\\a"), ("-name", "["), ("-name", "[]"), ("-name", "[!]*"),
                 ("-name", "[\\d-]"), ("-type", "f"), ("-type", "d"),
                 ("-newer", words[0]), ("-mtime", "0"), ("-mtime", "1"), ("-mtime", "+1"), ("-mtime", "-2"),
-                ("-odd", "x"), ("-type", "x"), ("-mtime", "x"),
+                ("-odd", "x"), ("-type", "x"), ("-mtime", "x"), ("-iname", "[BC]*"), ("-iname", "*.MD"),
+                ("-maxdepth", "0"), ("-maxdepth", "1"), ("-maxdepth", "2"),
             ]),
             max_size=2,
         )
@@ -126,15 +136,25 @@ def test_lines_are_found_the_same(bench: Bench, data: st.DataObject) -> None:
     plain = data.draw(flags("inlcvwFE"))
     assume("-F" in plain or not ("**" in pattern or pattern.count("[") == 1))  # these two are refused in other words
     assume("-E" not in plain or not NOT_SHARED.search(pattern))
+    locale = "C.UTF-8" if "-i" in plain else "C"
     context = data.draw(
         st.sampled_from([[], ["-A", "1"], ["-B1"], ["-C", "1"], ["-2"], ["-A0"], ["-C1", "-A", "0"], ["-A", "x"]])
     )
-    bench.compare("grep", *plain, *context, "--", pattern, *words)
-    bench.compare("grep", "-r", *plain, "--", pattern, *words, ordered=False)
-    bench.compare("grep", "-r", *plain, "--", pattern, ordered=False)
+    bench.compare("grep", *plain, *context, "--", pattern, *words, locale=locale)
+    more = [*data.draw(flags("ohH")), *data.draw(st.sampled_from(MORE_GREP))]
+    bench.compare("grep", *plain, *more, *context, "--", pattern, *words, locale="C.UTF-8" if "-o" in more else locale)
+    bench.compare("grep", "-r", *plain, "--", pattern, *words, ordered=False, locale=locale)
+    bench.compare("grep", "-r", *plain, "--", pattern, ordered=False, locale=locale)
+    bench.compare(
+        "grep", "-r", *plain, "--include", "*.md", "--include=[a-e]", "--", pattern, ordered=False, locale=locale
+    )
     bench.clear()
 
 
+MORE_GREP: list[list[str]] = [
+    [], ["-m1"], ["-m", "2"], ["--max-count=0"], ["--include=*.md"], ["--include", "[ab]*", "--include=C*"],
+    ["--no-filename"], ["--with-filename", "--count"], ["--line-number", "--invert-match"],
+]  # fmt: skip
 # The part of each syntax that grep and RE2 read in the same way; docs/shell.md names the rest.
 SHARED = [
     "a", "b", "A", "1", "_", "-", " ", ".", "*", "^", "$", r"\b", r"\B", r"\w", r"\W", r"\s", r"\.", r"\*", "[ab]",
@@ -190,6 +210,65 @@ def test_peculiar_patterns_mean_the_same(bench: Bench) -> None:
     bench.clear()
 
 
+FOLDED = ["é", "É", "Ö", "ö", "ñ", "Д", "д", "ω", "Ω", "σ", "Σ", "ς", "a", "B", "k", "1", " ", "ﬀ", "中"]
+
+
+@examples(150)
+@given(st.data())
+def test_letters_of_every_language_are_folded_the_same(bench: Bench, data: st.DataObject) -> None:
+    """grep -i finds the lines, and -o prints the parts, that the real one does in a locale with all characters."""
+    text = st.lists(st.sampled_from(FOLDED), max_size=6).map("".join)
+    lines = data.draw(st.lists(text, min_size=1, max_size=6))
+    bench.plant({"lines": "".join(f"{line}\n" for line in lines).encode()})
+    tokens = st.sampled_from([*FOLDED, ".", "[éд]", "[^É]", "ω*", "^", "$"])
+    pattern = data.draw(st.lists(tokens, min_size=1, max_size=4).map("".join))
+    for options in (["-in"], ["-io"], ["-o"], ["-iF", "-c"], ["-ion", "-E"]):
+        if "-E" not in options or not NOT_SHARED.search(pattern):
+            bench.compare("grep", *options, "--", pattern, "lines", locale="C.UTF-8")
+    bench.clear()
+
+
+@examples(200)
+@given(st.data())
+def test_the_matching_parts_are_the_same(bench: Bench, data: st.DataObject) -> None:
+    """grep -o prints the longest matches from the left, of whole words with -w, and of several patterns together."""
+    if not (bench.folder / "lines").exists():
+        bench.plant({"lines": SAMPLE.replace(b"caf\xc3\xa9", b"cafe")})
+    tokens = ["a", "b", "ab", "-", " ", ".", "[ab]", "a*", "b+", "(a|ab)", "1", "^", "$", "x*"]
+    patterns = data.draw(
+        st.lists(st.lists(st.sampled_from(tokens), min_size=1, max_size=3).map("".join), max_size=3, min_size=1)
+    )
+    assume(not any(NOT_SHARED.search(pattern) for pattern in patterns))
+    option = data.draw(st.sampled_from(["-on", "-ow", "-oc", "-owi", "-ovn", "-om2"]))
+    # Where only a shorter match is a whole word, the real one passes over some that it finds alone.
+    assume("w" not in option or (len(patterns) == 1 and not set("*+.(|[").intersection(patterns[0])))
+    bench.compare("grep", "-E", option, *(word for pattern in patterns for word in ("-e", pattern)), "lines")
+
+
+GLOBS = st.lists(
+    st.sampled_from(
+        ["*", "?", "[a-d]", "[!a]", ".", "a", "b.md", "d", "/", "\\*", "'*'", '"?"', ".h*", "[", "]"]
+    ),
+    min_size=1, max_size=4,
+).map("".join)  # fmt: skip
+
+
+@examples(200)
+@given(st.data())
+def test_patterns_of_file_names_are_those_of_a_shell(bench: Bench, data: st.DataObject) -> None:
+    """A word with wildcards becomes the names that the machine's own shell makes of it; quoted ones are text."""
+    drawn = data.draw(trees())
+    tree = {name: found for name, found in drawn.items() if name.isascii() and not f"/{name}".count("/-")}
+    bench.plant(tree)
+    globs = [glob for glob in data.draw(st.lists(GLOBS, min_size=1, max_size=2)) if not glob.startswith("/")]
+    assume(not any(re.search(r"(^|/)\.[*?\[]", glob) for glob in globs))  # there a shell matches . and .., too
+    assume(globs and not any(glob.endswith((".", "/")) or ".." in glob or "//" in glob for glob in globs))
+    bench.compare_line(f"ls {' '.join(globs)}")
+    bench.compare_line(f"cat ./{globs[0]}")
+    bench.compare_line(f"grep -c a ./{globs[0]}")
+    bench.clear()
+
+
 def test_groups_of_lines_are_parted_the_same(bench: Bench) -> None:
     """Lines around matches, of one file and of several, with a line between groups that do not touch, and no other."""
     tree: dict[str, bytes | None] = {
@@ -201,6 +280,8 @@ def test_groups_of_lines_are_parted_the_same(bench: Bench) -> None:
         for words in (["a"], ["b", "c"], ["a", "d", "b", "f"], ["e", "b"], ["c", "b", "a"]):
             bench.compare("grep", *context, "x", *words)
             bench.compare("grep", "-vn", *context, "x", *words)
+            bench.compare("grep", "-on", *context, "x", *words)
+            bench.compare("grep", "-nm1", *context, "x", *words)
     bench.clear()
 
 
@@ -220,7 +301,10 @@ def test_what_the_real_tools_say_of_a_wrong_command_line(bench: Bench) -> None:
         ("cat", "-q", "a"), ("head", "-n"), ("head", "-n", "x", "a"), ("tail", "-n", "x", "a"), ("wc", "-q"),
         ("ls", "-9"), ("ls", "--odd"), ("grep", "-A"), ("find", ".", "-name"), ("find", ".", "-odd"),
         ("find", "-name", "a", "b.c"), ("head", "-1", "a"), ("tail", "-1", "a"), ("grep", "[x", "a"),
-        ("grep", "[:space:]", "a"), ("grep", "a\\{x\\}", "a"), ("grep", "a\\", "a"),
+        ("head", "--lines"), ("head", "-c", "x", "a"), ("head", "--lines=x", "a"), ("ls", "--recursive=x"),
+        ("wc", "--odd=3"),
+        ("grep", "--include"), ("grep", "-m", "x", "x", "a"), ("grep", "-e"), ("find", ".", "-maxdepth"),
+        ("find", ".", "-maxdepth", "-1"), ("grep", "[:space:]", "a"), ("grep", "a\\{x\\}", "a"), ("grep", "a\\", "a"),
     ):  # fmt: skip
         ours, real = bench.ours(words), bench.real(words)
         assert (ours.out, ours.status) == (real.out, real.status), words

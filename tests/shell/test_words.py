@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.shell.command import CommandError, split_words
+from commonplace.shell.command import split_words
+from commonplace.shell.view_reader import CommandError
 from tests.depth import examples
 
 # Nothing that a shell would expand or run: of the rest, every word must be its word.
@@ -75,6 +76,6 @@ def test_what_is_no_line_is_refused(line: str) -> None:
         split_words(line)
 
 
-def test_nothing_is_expanded() -> None:
-    """Variables, patterns of file names, homes and comments stand for themselves, quoted or not."""
+def test_no_word_is_another_after_it_is_read() -> None:
+    """Variables, homes and comments stand for themselves; a pattern stays one until a command asks for its files."""
     assert split_words("cat $HOME ~ *.md {a,b} #x !1") == ["cat", "$HOME", "~", "*.md", "{a,b}", "#x", "!1"]

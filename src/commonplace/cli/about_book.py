@@ -345,7 +345,7 @@ def _import(call: Call) -> int:
     done = call.run(verbs.import_from.import_from)
     if not call.answer(done):
         _print_import(call.screen, done, shows_all=call.args.all)
-    return DONE if done.items else NOTHING
+    return DONE if done.items or done.data else NOTHING
 
 
 def _print_import(screen: Screen, done: ImportResult, *, shows_all: bool) -> None:
@@ -356,6 +356,9 @@ def _print_import(screen: Screen, done: ImportResult, *, shows_all: bool) -> Non
             names = [f"{screen.paint(shown(one.key), 'name')} ({one.scope})" for one in items]
             places = [f" from {shown(one.place)}" for one in items]
             _print_rows(screen, [*map("".join, zip(names, places, strict=True))], shows_all)
+    if done.data:
+        screen.line(f"{screen.paint('copied to data', 'good')}:")
+        _print_rows(screen, [*map(shown, done.data)], shows_all)
     groups: dict[str, list[SkippedItem]] = {}
     for one in done.left:
         groups.setdefault(one.reason, []).append(one)
@@ -382,6 +385,7 @@ def _print_import_summary(screen: Screen, done: ImportResult) -> None:
     )
     parts = [f"{number:,} {word}" for number, word in numbers if number] or ["nothing imported"]
     parts += [plural(done.links, "link", "links")] if done.links else []
+    parts += [plural(len(done.data), "data file", "data files")] if done.data else []
     parts += [f"{plural(done.redacted, 'secret', 'secrets')} removed"] if done.redacted else []
     parts += [f"{len(done.left):,} skipped"] if done.left else []
     screen.line(f"{done.format}: {', '.join(parts)}.{' Nothing was written.' if done.dry_run else ''}")

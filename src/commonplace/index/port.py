@@ -395,6 +395,9 @@ class Transaction(Protocol):
         Each is the longest start that all of these names share, and one more character.
         """
 
+    def topics(self, folder: str, limit: int) -> Sequence[str]:
+        """Return the first topics that sort names of a folder start with, such as `@testing@`, in order."""
+
 
 class Readable(Protocol):
     """An index that can be queried: all that a reader needs of one."""

@@ -45,6 +45,7 @@ _CHANGING = (
     (lazy(r"\d+(?:[.,:]\d+)*"), "#"),
     (lazy(r"\s+"), " "),
 )
+_TASK_ERROR, _NO_ERROR = "It failed: ", "no error was given"
 _LONGEST = 200
 _READ = 20_000
 
@@ -164,7 +165,7 @@ def make_task_entry(manifest: Manifest, task: Task, origin: RunOrigin) -> Entry:
     """Return the entry of a task in the file of its worker."""
     lines = [f"{short_label(task.worker)}: {task.status}. {_shorten(task.description, GOAL_LENGTH)}".rstrip()]
     if task.status == FAILED:
-        lines.append(f"It failed: {_shorten(to_text(task.error)) or 'no error was given'}")
+        lines.append(f"{_TASK_ERROR}{_shorten(to_text(task.error)) or _NO_ERROR}")
     result = to_text(task.result)
     if result:
         lines += ["Result:", *_quote(result)]
@@ -214,6 +215,19 @@ def render_artifact(manifest: Manifest, task: Task, project: str) -> str:
 def entry_attributes(entry: Entry) -> dict[str, str]:
     """Return the attributes that only journal entries have: kind, run, worker, status and others."""
     return dict(entry.extra)
+
+
+def shown_error(entry: Entry) -> str:
+    """Return the error that the entry of a failed task or of its run shows; empty without one."""
+    kind, lines = entry_attributes(entry).get("kind"), entry.text.split("\n")
+    if kind == "failure":
+        return quoted_error(entry.text)
+    if kind == "task":
+        found = [line.removeprefix(_TASK_ERROR) for line in lines[1:2] if line.startswith(_TASK_ERROR)]
+    else:
+        marks = (line.partition(": failed. ")[2] for line in lines if kind == "run" and line.startswith("- "))
+        found = [said.partition("Error: ")[2] for said in marks]
+    return "; ".join(error for error in found if error not in ("", _NO_ERROR))
 
 
 def quoted_error(text: str) -> str:

@@ -23,6 +23,7 @@ from commonplace.journal.entries import (
     quoted_error,
     run_file,
     short_label,
+    shown_error,
     timeline_bases,
     timeline_date,
     worker_base,
@@ -126,9 +127,11 @@ def _to_journal_entry(entry: Entry, path: BookPath) -> JournalEntry:
     attributes = entry_attributes(entry)
     texts = {name: attributes.get(name, "") for name in ("kind", "run", "status", "project")}
     task, worker = attributes.get("task"), attributes.get("worker")
+    ref, error = f"journal/{path.name.removesuffix('.md')}", shown_error(entry)
     return JournalEntry(
-        id=entry.id, time=entry.time, task=task, worker=worker, text=entry.text, path=str(path), **texts
-    )
+        id=entry.id, time=entry.time, task=task, worker=worker, text=entry.text, path=str(path), ref=ref, error=error,
+        **texts,
+    )  # fmt: skip
 
 
 def _try_read(memories: MemoryStore, view: View, path: BookPath) -> bytes:

@@ -25,6 +25,7 @@ from commonplace.maintenance.import_records import (
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Link, MemoryType, Status
 from commonplace.model.results import SkippedItem
+from commonplace.model.scope import ScopeKind
 from commonplace.model.times import STAMP
 from commonplace.text.naming import SUMMARY_LENGTH, cut, make_summary
 from commonplace.text.notes import Note, parse
@@ -144,14 +145,16 @@ def _read_claude_fact(file: SourceFile) -> ImportItem | None:
 # A memory folder with an index and a definition; also another Commonplace book
 
 
+_WITH_ID = (ScopeKind.SESSION, ScopeKind.AGENT, ScopeKind.PROJECT)
 _SCAFFOLD_PAGES = ("index", "definition", "readme")
 
 
 def read_scaffold(files: Sequence[SourceFile]) -> Iterator[ImportItem | SkippedItem]:
     """Read a folder with index.md and definition.md, as agents are told to keep one, or another Commonplace book.
 
-    Every other Markdown file is a note, whose frontmatter may have title, type, tags, summary and dates. A note with
-    entries, as Commonplace writes them, is read entry by entry. What a file claims about trust is dropped.
+    Every other Markdown file is a note, at the key that its path gives; of another book, below the folder of its scope.
+    Its frontmatter may have title, type, tags, summary and dates. A note with entries, as Commonplace writes them, is
+    read entry by entry. What a file claims about trust is dropped. Files in `data/` are no notes: they are copied.
     """
     for file in files:
         is_private = any(part.startswith("_") for part in file.name.split("/"))
@@ -181,7 +184,16 @@ def read_scaffold(files: Sequence[SourceFile]) -> Iterator[ImportItem | SkippedI
             tags=parse_tags(front.texts("tags")),
             links=links,
             names=(title,) if title else (),
+            folders=_find_folders(file.name),
         )
+
+
+def _find_folders(name: str) -> Sequence[str]:
+    """Return the folders of a note: of one in another book, those below the folder of its scope."""
+    folders = name.split("/")[:-1]
+    if folders[:1] == ["memories"] and folders[1:2] and folders[1] in tuple(ScopeKind):
+        return folders[3 if folders[1] in _WITH_ID else 2 :]
+    return folders
 
 
 def _read_entries(note: Note) -> list[Statement]:

@@ -37,6 +37,7 @@ REASONS = {
     "not_active": "It is superseded, expired, proposed or quarantined in its own book.",
     "session": "It belongs to a session, and sessions are short-lived.",
     "other_project": "It belongs to one of several projects.",
+    "data_exists": "The book has another data file of this name.",
     "not_permitted": "Your role may not write to its scope.",
     "invalid": "It cannot be stored as it is.",
 }
@@ -72,6 +73,7 @@ class ImportItem(NamedTuple):
     scope: str | None = None  # where the source says it belongs
     author: str | None = None
     session: str | None = None
+    folders: Sequence[str] = ()  # of its key
 
 
 class SourceFile(NamedTuple):

@@ -49,6 +49,8 @@ from commonplace.model.results import SkippedItem
 from commonplace.model.times import format_time
 from commonplace.text.frontmatter import split
 
+DATA_FOLDER = "data/"
+_DATA_PAGE = f"{DATA_FOLDER}index.md"
 MAX_FILE = 64_000_000
 MAX_BYTES = 256_000_000
 MAX_FILES = 100_000
@@ -93,6 +95,7 @@ class SourceContent(NamedTuple):
     items: list[ImportItem]
     skipped: list[SkippedItem]
     is_personal: bool  # whether the user wrote it: instructions in the user's own settings
+    data: list[SourceEntry]  # files beside the memories
 
 
 def read_source(
@@ -102,8 +105,10 @@ def read_source(
     listing = list_source(source, book)
     name = detect_format(listing, format_name)
     source_format = FORMATS[name]
+    data = [file for file in listing.files if source_format.has_data and file.name.startswith(DATA_FOLDER)]
     others = {file.name for file in listing.files if listing.is_folder and not source_format.wants(file.name)}
-    texts, unread = collect(read_files(file for file in listing.files if file.name not in others))
+    not_read = {*others, *(file.name for file in data)}
+    texts, unread = collect(read_files(file for file in listing.files if file.name not in not_read))
     items, skipped = collect(source_format.read(texts))
     # Anyone who can write to a repository can write its instruction files; those in the user's settings are the user's.
     is_personal = name == "agents-md" and listing.is_personal
@@ -113,8 +118,10 @@ def read_source(
         items, unplaced = collect(keep_own_scopes(items))
         skipped += unplaced
     if source_format.is_store:
-        skipped += [skip(file.name, "other_file") for file in listing.files if file.name in others]
-    return SourceContent(name, items, [*listing.skipped, *unread, *skipped], is_personal)
+        skipped += [skip(file.name, "other_file") for file in listing.files if file.name in others and file not in data]
+        skipped += [skip(file.name, "index_page") for file in data if file.name == _DATA_PAGE]
+    data = [file for file in data if file.name != _DATA_PAGE]
+    return SourceContent(name, items, [*listing.skipped, *unread, *skipped], is_personal, data)
 
 
 # Files
@@ -162,6 +169,13 @@ def read_files(files: Iterable[SourceEntry]) -> Iterator[SourceFile | SkippedIte
             yield SourceFile(file.name, text, _format_mtime(file.stat))
         except UnicodeDecodeError:
             yield skip(file.name, "not_utf8")
+
+
+def read_data(file: SourceEntry) -> bytes | SkippedItem:
+    """Return the bytes of a data file, or why it is skipped."""
+    if file.stat.st_size > MAX_FILE:
+        return skip(file.name, "too_large", f"({file.stat.st_size:,} bytes; {MAX_FILE:,} is the most)")
+    return _read_bytes(file, MAX_FILE)
 
 
 def _list_files(root: str) -> tuple[list[SourceEntry], list[SkippedItem]]:
@@ -235,6 +249,7 @@ class ImportFormat(NamedTuple):
 
     wants: Callable[[str], bool]  # whether a file of this name is read
     read: Callable[[Sequence[SourceFile]], Iterable[ImportItem | SkippedItem]]
+    has_data: bool = False  # whether it keeps other files in data/
     is_store: bool = True  # whether a folder of this format has nothing else in it: then other files are reported
 
 
@@ -253,7 +268,7 @@ def _is_agents_file(name: str) -> bool:
 FORMATS: Mapping[str, ImportFormat] = {
     "claude-code": ImportFormat(_is_markdown, read_claude_code),
     "agents-md": ImportFormat(_is_agents_file, read_agents_md, is_store=False),
-    "scaffold": ImportFormat(_is_markdown, read_scaffold),
+    "scaffold": ImportFormat(_is_markdown, read_scaffold, has_data=True),
     "cao-wiki": ImportFormat(_is_markdown, read_cao_wiki),
     "basic-memory": ImportFormat(_is_markdown, read_basic_memory),
     "mcp-memory": ImportFormat(_is_json, read_mcp_memory, is_store=False),

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from commonplace import verbs
 from commonplace.book import Book
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidScope, NotPermitted
+from commonplace.model.scope import Role
 
 _MAX_BOOKS = 8
 
@@ -38,12 +39,12 @@ class ServerOptions(NamedTuple):
     folder: str | None = None  # where it was started, if that still exists
 
     def check(self) -> None:
-        """Raise InvalidSettings if the root that was set is unusable, and InvalidScope if the book is sealed and no
-        session is known: no call could be answered.
+        """Raise InvalidSettings if the root that was set is unusable, or for a coordinator is missing, and InvalidScope
+        if the book is sealed and no session is known: no call could be answered.
 
         Whatever else is wrong with the book may be repaired while the server runs, and is an error of the calls.
         """
-        verbs.opening.check_root(self.root)
+        verbs.opening.check_root(self.root, must_exist=self.role == Role.COORDINATOR)
         try:
             session, is_sealed = verbs.opening.read_launch(self.root, self.session)
         except CommonplaceError:

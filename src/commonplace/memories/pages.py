@@ -1,8 +1,10 @@
 """Index pages: `index.md` of a folder, and its sub-pages `_index/PREFIX.md`.
 
-The unit of work renews the pages of what it changes; reconcile mends them. Pages follow from the keys alone: a sub-page
-that outgrows about 50 lines splits by the next character. A new line waits on `index.md` until there are enough to be
-filed on sub-pages, so that a store normally writes one page. The text outside the generated region is the user's.
+The unit of work renews the pages of what it changes; reconcile mends them. Pages follow from the notes alone. A folder
+with more than about 20 memories is split by topics, which are the first tags of its memories, where they gather enough;
+one with more than 50 by topics and first letters. A sub-page that outgrows about 50 lines splits by the next character.
+A new line waits on `index.md` until there are enough to be filed on sub-pages, so that a store normally writes one
+page. The text outside the generated region is the user's.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from commonplace.memories.rows import (
     head,
     note_lines,
     nouns_of,
+    part_label,
     part_line,
     rounded,
     section,
@@ -32,6 +35,9 @@ from commonplace.vault.paths import INDEX_PAGE, BookPath
 from commonplace.vault.port import UNUSABLE, Change, Delete, FileKind, VaultHandle
 
 CAPACITY = 50
+FEW = 20  # memories that are never split
+LEAST = 4  # memories for each sub-page, on average, where 20 to 50 are split
+TOPICS = 20  # that are pages of their own; where there are more, they go by their first letter
 LONGEST_PREFIX = 100  # names that agree for longer are not split: a file name has an end
 UNFILED = 20
 NEWEST = 20
@@ -40,7 +46,7 @@ TAGS = 20
 MANY = 1_000_000_000
 SUB_PAGES = "_index"
 UNREADABLE = "cannot be read"  # how `verify` ends what it says of a file that it could not compare
-JUST_ADDED, BY_NAME = "Just added", "By name"
+JUST_ADDED, BY_TOPIC, BY_NAME = "Just added", "By topic", "By name"
 _BELOW = f"{SUB_PAGES}/"
 _LINK_START = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(")
 _LINK = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)", re.M)
@@ -62,8 +68,10 @@ class Group(NamedTuple):
 
 
 def group_by_prefix(index: Transaction, folder: str, prefix: str) -> Group:
-    """Return the names below a prefix: all of them while they fit on a page, else split by their next character."""
+    """Return the names below a prefix: all of them while they fit on a page, else split, by topics or characters."""
     rows = index.lines_by_prefix(folder, prefix, CAPACITY + 1)
+    if not prefix and len(rows) > FEW and (topics := index.topics(folder, TOPICS + 1)):
+        return _group_by_topic(index, folder, rows, topics)
     if len(rows) <= CAPACITY:
         return Group(rows, ())
     parts = index.next_prefixes(folder, prefix)
@@ -75,14 +83,37 @@ def group_by_prefix(index: Transaction, folder: str, prefix: str) -> Group:
     return Group([row for row in rows if row.sort == shared], parts)  # names that others continue
 
 
+def _group_by_topic(index: Transaction, folder: str, rows: Sequence[PageLine], topics: Sequence[str]) -> Group:
+    """Return the groups of a folder with topics; its rows where these are few and the groups would be too small."""
+    starts = topics if len(topics) <= TOPICS else index.next_prefixes(folder, "@")
+    parts = sorted([*starts, *(part for part in index.next_prefixes(folder, "") if not _is_topic(part))])
+    gathers = len(topics) <= TOPICS and LEAST * len(parts) <= len(rows)
+    return Group((), parts) if gathers or len(rows) > CAPACITY else Group(rows, ())
+
+
 def page_name(prefix: str) -> str:
-    """Return the file name of a group's page. `__` never stands in a sort name, so no other prefix has this name."""
+    """Return the file name of a group's page. `__` never stands in a sort name, so no other prefix has this name.
+
+    The page of a topic `@testing@` is `@testing.md`; that of all topics with one beginning, `@te`, is `@te@.md`.
+    """
+    if _is_topic(prefix) and prefix.endswith("@"):
+        return f"{prefix[:-1]}.md"
+    if prefix.count("@") == 1:
+        return f"{prefix}@.md"
     return f"{prefix}__.md" if is_windows_reserved(prefix) else f"{prefix}.md"
 
 
 def prefix_of(name: str) -> str:
     """Return the prefix whose group a sub-page holds."""
-    return name.removesuffix(".md").removesuffix("__")
+    stem = name.removesuffix(".md").removesuffix("__")
+    if not _is_topic(stem):
+        return stem
+    return f"{stem}@" if stem.count("@") == 1 else stem.removesuffix("@")
+
+
+def _is_topic(prefix: str) -> bool:
+    """Return whether a prefix or a sort name starts with a topic."""
+    return prefix.startswith("@")
 
 
 def renew(
@@ -101,34 +132,34 @@ def renew(
         return PageChanges([])
     counts, folders = index.counts(folder, TAGS), index.folders(folder)
     fresh = index.page_lines("unfiled", folder, UNFILED + 1)
-    by_name, changes, dropped, filed = "", list[Change](), list[Change](), None
-    has_gone, is_large = everything or bool(gone), counts.active > CAPACITY
+    links, changes, dropped, filed = "", list[Change](), list[Change](), None
+    has_gone, is_large = everything or bool(gone), counts.active > FEW
     if is_large and not has_gone and len(fresh) <= UNFILED:
-        by_name = _unchanged_by_name(page, fresh)
-    if has_gone or (is_large and not by_name):
+        links = _unchanged_links(page, fresh)
+    if has_gone or (is_large and not links):
         root = group_by_prefix(index, folder, "")
-        parts = "".join(part_line(part, page_name(part), _BELOW) for part in root.parts)
-        by_name = note_lines(root.listed) + parts if parts else ""
-        if everything and not gone and parts:
+        links = _link_sections(root)
+        linked = set(_sub_pages_in(_region_links(page)))
+        if everything and not gone and root.parts:
             due = not _mark_waiting(files, index, folder, page, root)
         else:
-            due = has_gone or (bool(parts) and (parts not in (page or "") or len(fresh) > UNFILED))
+            is_listed = linked == set(map(page_name, root.parts))
+            due = has_gone or not is_listed or (bool(links) and len(fresh) > UNFILED)
         if due:
             pending = [row.sort for row in index.page_lines("unfiled", folder, counts.active)]
-            linked = set(_sub_pages_in(_region_links(page)))
             touched = None if everything else {*gone, *pending}
             changes, dropped = _file_names(files, index, folder, root.parts, linked, touched)
-            filed = bool(parts)
+            filed = bool(root.parts)
             index.mark_filed(folder, filed=filed)
         fresh = index.page_lines("unfiled", folder, UNFILED + 1)
-    newest = index.page_lines("newest", folder, NEWEST if by_name else counts.active)
+    newest = index.page_lines("newest", folder, NEWEST if links else counts.active)
     pinned = index.page_lines("pinned", folder, PINNED) if counts.pinned else ()
     text = head(counts, nouns) + section("Pinned", note_lines(pinned))
-    if by_name:
+    if links:
         shown = {row.name for row in newest}
         text += section("Newest", note_lines(newest))
         text += section(JUST_ADDED, note_lines(row for row in fresh if row.name not in shown))
-        text += section(BY_NAME, by_name)
+        text += links
     else:
         text += section(nouns[1].capitalize(), note_lines(newest))
     start = f"{folder}/"
@@ -139,14 +170,27 @@ def renew(
     return PageChanges([*changes, *change_page(path, page, _title(folder), text), *dropped], filed)
 
 
-def _unchanged_by_name(page: str | None, fresh: Iterable[PageLine]) -> str:
+def _link_sections(root: Group) -> str:
+    """Return the sections of index.md with the links to sub-pages; nothing for a folder that is not split."""
+    if not root.parts:
+        return ""
+    lines = {part: part_line(part, page_name(part), _BELOW) for part in root.parts}
+    topics = "".join(line for part, line in lines.items() if _is_topic(part))
+    names = "".join(line for part, line in lines.items() if not _is_topic(part))
+    return section(BY_TOPIC, topics) + section(BY_NAME, note_lines(root.listed) + names)
+
+
+def _unchanged_links(page: str | None, fresh: Iterable[PageLine]) -> str:
     """Return the links to sub-pages as they stand, if these lines change none of them; nothing if they may.
 
     A name below a part that is there already makes no new part, and a folder that was split stays so when it grows.
     """
-    lines = (get_region(page) or "").partition(f"\n## {BY_NAME}\n\n")[2].partition("\n## ")[0]
-    parts = tuple(map(prefix_of, _sub_pages_in(_LINK.findall(lines))))
-    return lines if all(row.sort.startswith(parts) for row in fresh) else ""
+    region = get_region(page) or ""
+    found = ""
+    for title in (BY_TOPIC, BY_NAME):
+        found += section(title, region.partition(f"\n## {title}\n\n")[2].partition("\n## ")[0])
+    parts = tuple(map(prefix_of, _sub_pages_in(_LINK.findall(found))))
+    return found if parts and all(row.sort.startswith(parts) for row in fresh) else ""
 
 
 def _sub_pages_in(links: Iterable[str]) -> list[str]:
@@ -217,7 +261,7 @@ def _file_names(
         for part in group.parts:
             visit(part, below)
         if is_usable:
-            changes.extend(change_page(path, page, f"{_title(folder)}: {prefix}…", text))
+            changes.extend(change_page(path, page, f"{_title(folder)}: {part_label(prefix)}", text))
 
     for part in parts:
         visit(part, linked)

@@ -279,7 +279,7 @@ class ScopeSync:
         index.put(row)
         index.record_stat(*place, stat.signature)
         index.set_entries(*place, said)
-        if old is not None and old.status != row.status:
+        if old is not None and (old.status, old.sort) != (row.status, row.sort):
             self.gone[path.parent].add(old.sort)
 
     def _record_of(self, key: str) -> RecordedRevision:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from commonplace.index.port import Counts, PageLine, Row
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import PIN_PROPOSED, Entry, Link, Relation, Status, Trust, mark_external
-from commonplace.model.names import sort_name
+from commonplace.model.names import show_topic, sort_name, sort_topic
 from commonplace.model.scope import ScopeKind
 from commonplace.text.frontmatter import drop_stray_marks, escape_comments, get_region, put_region
 from commonplace.text.naming import cut, make_summary, one_line, quote
@@ -28,7 +28,7 @@ Nouns = tuple[str, str]
 _JOURNAL_NOUNS = ("note", "notes")
 _LINE = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)[^\n]*\n", re.M)
 _GENERATED = lazy(  # a line that we write on a page
-    r"- \[[^\n]*\]\([^()\s]*\)|- `|## (?:Pinned|Newest|Just added|By name|Memories|Notes|Folders)\r?$"
+    r"- \[[^\n]*\]\([^()\s]*\)|- `|## (?:Pinned|Newest|Just added|By topic|By name|Memories|Notes|Folders)\r?$"
     r"|[\d,]+ (?:memory|memories|note|notes)\b|Tags: |and [\d,]+ more\.\r?$",
     re.M,
 )
@@ -69,11 +69,12 @@ def row_of(
     ident, tags = _printable(meta.id), tuple(dict.fromkeys(map(_printable, meta.tags)))
     proposed_links = sum([link.status == "proposed" for link in meta.links]) + (meta.pin == PIN_PROPOSED)
     line = note_line(name, mark_external(summary) if outside else summary)
+    sort = f"{sort_topic(tags[0]) if tags else ''}{sort_name(name)}"
     created, updated = note.dates
     return Row(
         folder=folder,
         name=name,
-        sort=sort_name(name),
+        sort=sort,
         id=ident,
         type=meta.type.value,
         status=status,
@@ -84,7 +85,7 @@ def row_of(
         updated=updated,
         revision=revision,
         line=line,
-        filed=old is not None and old.filed and (old.line, old.status) == (line, status),
+        filed=old is not None and old.filed and (old.line, old.status, old.sort) == (line, status, sort),
         proposed_links=proposed_links,
         given=given,
         outside=outside,
@@ -160,7 +161,17 @@ def note_line(name: str, summary: str) -> str:
 
 def part_line(prefix: str, name: str, up: str = "") -> str:
     """Return the line that links to a sub-page; `up` is the way to its folder."""
-    return f"- [{prefix}…]({up}{_target(name)})\n"
+    return f"- [{escape_comments(_label(part_label(prefix)))}]({up}{_target(name)})\n"
+
+
+def part_label(prefix: str) -> str:
+    """Return what a sub-page has: a topic, or what its names or topics start with."""
+    topic, _, name = prefix[1:].partition("@") if prefix.startswith("@") else ("", "", prefix)
+    if not topic:
+        return f"{name}…"
+    if name:
+        return f"{show_topic(topic)}: {name}…"
+    return show_topic(topic) + ("" if prefix.endswith("@") else "…")
 
 
 def note_lines(rows: Iterable[PageLine]) -> str:
@@ -217,7 +228,7 @@ def _target(name: str) -> str:
 
 
 def _label(name: str) -> str:
-    return name.replace("[", "\\[").replace("]", "\\]")  # no name has a backslash
+    return name.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
 
 
 def change_parents(files: VaultHandle, scope_folder: BookPath, size: str) -> list[Change]:

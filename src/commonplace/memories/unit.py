@@ -293,7 +293,7 @@ class Unit:
                 plan.rows[key] = row
                 index.put(row)
                 gone = changed[stored.path.parent]
-                if old is not None and old.status == Status.ACTIVE != row.status:
+                if old is not None and old.status == Status.ACTIVE and (row.status, row.sort) != (old.status, old.sort):
                     gone.add(old.sort)
             for key, delete in self._removed.items():
                 place = split_key(self.folder, key)

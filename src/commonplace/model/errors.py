@@ -414,14 +414,14 @@ class UnknownFormat(SourceRefused):
     """The source is not in a format that can be imported."""
 
     exit_code = 91
-    default_hint = "Name its format; docs/import.md lists the supported ones."
+    default_hint = "Name its format: `commonplace import --help` lists them."
 
 
 class AmbiguousFormat(SourceRefused):
     """The source looks like more than one format."""
 
     exit_code = 92
-    default_hint = "Name the format you mean; docs/import.md lists the supported ones."
+    default_hint = "Name the format you mean: `commonplace import --help` lists them."
 
 
 SYSTEM_ERRORS: dict[int, type[CommonplaceError]] = {

@@ -85,6 +85,21 @@ def sort_name(name: str) -> str:
     return _UNSORTED.sub(lambda match: f"_{ord(match.group()):x}.", fold_name(name))
 
 
+_TOPIC_LENGTH = 60  # of a topic in sort names: a page is named for it
+_HALF_ESCAPE = lazy(r"_[0-9a-f]*\Z")
+_SORT_ESCAPE = lazy(r"_([0-9a-f]+)\.")
+
+
+def sort_topic(tag: str) -> str:
+    """Return a topic as a sort name starts with it: `@testing@`. No sort name of a key has an `@`."""
+    return f"@{_HALF_ESCAPE.sub('', sort_name(tag)[:_TOPIC_LENGTH]) or '_'}@"
+
+
+def show_topic(topic: str) -> str:
+    """Return the topic that a sort name starts with, or the beginning of one, in letters."""
+    return _SORT_ESCAPE.sub(lambda match: chr(int(match[1], 16)), topic.strip("@"))
+
+
 MAX_LEVELS = 4
 _LEVEL = lazy(r"[a-z0-9-]{1,60}", re.ASCII)
 

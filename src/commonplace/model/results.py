@@ -235,6 +235,7 @@ class ImportResult(NamedTuple):
     redacted: int  # secrets removed from the imported text
     items: tuple[ImportItemResult, ...]
     left: tuple[SkippedItem, ...]
+    data: tuple[str, ...] = ()  # the data files that were copied
 
 
 class FileItem(NamedTuple):
@@ -290,6 +291,7 @@ class LineMatches(NamedTuple):
     truncated: bool
     next: str
     next_offset: int | None
+    skipped: tuple[str, ...] = ()  # what could not be searched, and why; the first few
 
 
 class ShellResult(NamedTuple):
@@ -328,6 +330,8 @@ class JournalEntry(NamedTuple):
     project: str
     text: str
     path: str
+    ref: str = ""  # what `show` takes
+    error: str = ""  # of what failed: the beginning of it
 
 
 class RecentEntries(NamedTuple):

@@ -1,27 +1,23 @@
-"""One command: its words, options and patterns, and what it prints while it runs.
+"""One command: its words and options, and what it prints while it runs.
 
 Quoting works as in a shell; whatever would start, join or redirect processes is refused. Outside quotes a backslash
 takes the next character as it is; single quotes take everything; in double quotes a backslash escapes `"`, `\\`, `$`, a
-backtick and a line end. There are no variables, file name patterns or comments: `$HOME`, `*.md` and `#tag` are text.
+backtick and a line end. There are no variables or comments: `$HOME` and `#tag` are text. Words that name files may be
+patterns (`*.md`), which become the names that match; a quoted one is text.
 Messages have the form of the GNU tools' (`cat: x: No such file or directory`), without any path of the machine.
-
-Patterns of grep, find and search_memory are run by RE2: linear time, bounded memory, nothing on stderr. grep takes RE2
-syntax. Without -E it reads the basic form instead, in which `( ) { } | + ?` are text and are operators after a
-backslash. Where grep would mean something that RE2 cannot do, the pattern is refused by name: back-references, and
-`\\<` with its relatives. grep and find match bytes, as the GNU tools do with LC_ALL=C, so a line that is not valid
-UTF-8 is searched like any other.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import zip_longest
-from typing import NamedTuple, cast
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Self
 
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, Unreadable
 from commonplace.model.lazy import lazy
-from commonplace.shell.view_reader import LimitReached, PathItem, ViewReader
+from commonplace.shell.patterns import compile_glob
+from commonplace.shell.view_reader import CommandError, LimitReached, PathItem, ViewReader
 from commonplace.vault.paths import ROOT, BookPath, resolve
 from commonplace.vault.port import FileKind
 
@@ -40,6 +36,9 @@ _TOKEN = lazy(
     r"|(?P<plain>[^ \t\r\n'\"\\|<>;&`()$]+|\$(?!\())",
     re.DOTALL,
 )
+_WILDCARD = lazy(r"^(?:\\.|[^\\*?\[])*[*?\[]", re.DOTALL)
+_IN_PATTERN = lazy(r"[]\\*?[!^-]")
+_ESCAPED = lazy(r"\\(.)", re.DOTALL)
 _ESCAPE_IN_DOUBLE = lazy(r'\\(?:\n|(["\\$`]))')
 _UNFINISHED = {
     "'": "a single quote is not closed",
@@ -61,29 +60,24 @@ _OPERATORS = {
 
 
 _REFUSED = "which is not done here: one command at a time, reading only. In quotes it is text"
-MAX_PATTERN = 2_000  # characters of one pattern
-_SYMBOL = lazy(
-    r"\\Q.*?(?:\\E|\Z)"  # quoted text
-    r"|\\\{[0-9]*,?[0-9]*\\\}"  # how often, in the basic form
-    r"|\\."
-    r"|\[\^?+\]?+(?:\[:\^?[a-z]*:\]|\\.|[^\]\\])*\]"
-    r"|.",
-    re.DOTALL,
-)
-_GLOB_SYMBOL = lazy(r"\[[!^]?+\]?+(?:\[:[a-z]+:\]|\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
-_WITHIN_LINE = lazy(r"\\[Az]|\(\?")  # what may mean something else in a whole file than in one of its lines
-_NO_WORD = "[^0-9A-Za-z_]"
-_REPETITIONS = tuple("*+?{")
-Pattern = re.Pattern[bytes]
-"""A compiled pattern over bytes: RE2's patterns have the methods of re's."""
 
 
-class CommandError(Exception):
-    """Why a command cannot do what its words ask, as the GNU tools say it."""
+class Word(str):
+    """A word of a command line, which remembers whether it is a pattern of file names."""
+
+    __slots__ = ("pattern",)
+    pattern: str  # as the word, with a backslash before what was quoted; empty for a word that is no pattern
+
+    @classmethod
+    def of(cls, text: str, pattern: str) -> Self:
+        """Return a word with its pattern, if that has a wildcard outside quotes."""
+        word = cls(text)
+        word.pattern = pattern if _WILDCARD.search(pattern) else ""
+        return word
 
 
 def split_words(line: str) -> list[str]:
-    """Return the words of one command line. Raises CommandError."""
+    """Return the words of one command line, those that may be patterns as `Word`. Raises CommandError."""
     line = line.lstrip(" \t\r\n")
     if len(line) > MAX_COMMAND:
         raise CommandError(f"the command is longer than {MAX_COMMAND:,} characters")
@@ -95,6 +89,7 @@ def split_words(line: str) -> list[str]:
         raise CommandError("the command is not valid Unicode text") from None
     words: list[str] = []
     word: str | None = None  # None between words; "" is the word ''
+    pattern = ""  # the word so far, with a backslash before special characters that were quoted
     at = 0
     while at < len(line):
         match = _TOKEN.match(line, at)
@@ -105,25 +100,39 @@ def split_words(line: str) -> list[str]:
         kind = match.lastgroup or ""
         text = match[kind]
         if kind == "space":
-            words += [] if word is None else [word]
-            word = None
+            words += [] if word is None else [Word.of(word, pattern)]
+            word, pattern = None, ""
         elif kind != "escaped" or text != "\n":  # a line end after a backslash is nothing at all
             text = _ESCAPE_IN_DOUBLE.sub(r"\1", text) if kind == "double" else text
             word = (word or "") + text
-    return words if word is None else [*words, word]
+            pattern += text if kind == "plain" else _IN_PATTERN.sub(r"\\\g<0>", text)
+    return words if word is None else [*words, Word.of(word, pattern)]
 
 
 def parse_options(
-    args: Sequence[str], flags: str, valued: str = "", *, takes_number: bool = False
+    args: Sequence[str],
+    flags: str,
+    valued: str = "",
+    *,
+    long: Mapping[str, str] = MappingProxyType({}),
+    repeatable: Container[str] = (),
+    takes_number: bool = False,
 ) -> tuple[dict[str, str], list[str]]:
     """Return the options by letter, each with its value or "", and the other words. Raises CommandError.
 
     As with getopt, options may be joined (`-rn`, `-A3`) and stand anywhere before `--`. `valued` lists the letters that
-    take a value. With `takes_number`, `-5` is an option too, under "number".
+    take a value, `long` the letter of each long option; one with a name instead takes a value. The values of a
+    `repeatable` option are joined by line ends; of another the last one counts, and is the last in the answer, too.
+    With `takes_number`, `-5` is an option, under "number".
     """
     given: dict[str, str] = {}
     words: list[str] = []
     rest = list(args)
+
+    def put(name: str, value: str) -> None:
+        earlier = given.pop(name, None)
+        given[name] = f"{earlier}\n{value}" if name in repeatable and earlier is not None else value
+
     while rest:
         word = rest.pop(0)
         if word == "--":
@@ -132,9 +141,9 @@ def parse_options(
         if word == "-" or not word.startswith("-"):
             words.append(word)
         elif takes_number and word[1:].isdigit() and word.isascii():
-            given["number"] = word[1:]
+            put("number", word[1:])
         elif word.startswith("--"):
-            raise _refuse_option(f"unrecognized option '{word}'")
+            put(*_parse_long_option(word, rest, valued, long))
         else:
             letters = iter(word[1:])
             for letter in letters:
@@ -142,12 +151,27 @@ def parse_options(
                     value = "".join(letters)
                     if not value and not rest:
                         raise _refuse_option(f"option requires an argument -- '{letter}'")
-                    given[letter] = value or rest.pop(0)
+                    put(letter, value or rest.pop(0))
                 elif letter in flags:
-                    given[letter] = ""
+                    put(letter, "")
                 else:
                     raise _refuse_option(f"invalid option -- '{letter}'")
     return given, words
+
+
+def _parse_long_option(word: str, rest: list[str], valued: str, long: Mapping[str, str]) -> tuple[str, str]:
+    """Return the letter or name of a long option and its value, which may be the first of the other words."""
+    name, equals, value = word.partition("=")
+    letter = long.get(name[2:])
+    if letter is None:
+        raise _refuse_option(f"unrecognized option '{word}'")
+    if letter not in valued and len(letter) == 1:
+        if equals:
+            raise _refuse_option(f"option '{name}' doesn't allow an argument")
+        return letter, ""
+    if not equals and not rest:
+        raise _refuse_option(f"option '{name}' requires an argument")
+    return letter, value if equals else rest.pop(0)
 
 
 def _refuse_option(message: str) -> CommandError:
@@ -161,6 +185,7 @@ class CommandRun:
         self.reader, self.cwd, self.name = reader, cwd, name
         self.out, self.err = bytearray(), bytearray()
         self.status = 0
+        self.cut = ""  # what was left out, and how to go on; empty for a whole answer
 
     def write(self, data: bytes) -> None:
         """Print bytes. Raises LimitReached when the command has printed as much as it may."""
@@ -179,7 +204,14 @@ class CommandRun:
     def write_message(self, text: str) -> None:
         """Print a message to standard error, up to the limit for messages."""
         data = f"{self.name}: {text}\n".encode("utf-8", "backslashreplace")
+        if len(self.err) + len(data) > MAX_ERROR_BYTES:
+            self.cut = self.cut or f"Messages were cut at {MAX_ERROR_BYTES:,} bytes: name fewer files."
         self.err += data[: MAX_ERROR_BYTES - len(self.err)]
+
+    def note_cut(self, advice: str) -> None:
+        """Say that the answer is not whole, and how to go on."""
+        self.cut = self.cut or advice
+        self.write_message(advice)
 
     def fail(self, message: str, status: int = 1) -> None:
         """Report an error, raise the status to at least this, and go on."""
@@ -196,10 +228,48 @@ class CommandRun:
             if stat is None:
                 raise CommandError(NOT_FOLDER if self._is_below_file(path) else NOT_FOUND)
         except CommonplaceError as error:
-            raise CommandError(describe_error(error)) from None
+            if "*" not in word and "?" not in word:
+                raise CommandError(describe_error(error)) from None
+            above = re.split(r"[*?]", word)[0].rpartition("/")[0]  # no name has these: a pattern that matched nothing
+            is_file = above and self._stat_kind(above) is FileKind.FILE
+            raise CommandError(NOT_FOLDER if is_file else NOT_FOUND) from None
         if word.rsplit("/", 1)[-1] in ("", ".") and stat.kind is not FileKind.FOLDER:
             raise CommandError(NOT_FOLDER)
         return PathItem(word, path, stat)
+
+    def expand(self, words: Iterable[str]) -> list[str]:
+        """Return words with each pattern of file names replaced by the names that match; by itself if none does."""
+        return [name for word in words for name in (self._match(word) or [word])]
+
+    def _match(self, word: str) -> list[str]:
+        if not isinstance(word, Word) or not word.pattern:
+            return []
+        found = ["/"] if word.pattern.startswith("/") else [""]
+        for level in filter(None, word.pattern.split("/")):
+            found = [name for start in found for name in self._match_level(start, level)]
+        if word.endswith("/"):
+            found = [f"{name}/" for name in found if self._stat_kind(name) is FileKind.FOLDER]
+        return sorted(name for name in found if self._stat_kind(name) is not None)
+
+    def _match_level(self, start: str, level: str) -> list[str]:
+        """Return the paths one level below a folder that match this part of a pattern."""
+        above = f"{start}/" if start.strip("/") else start
+        if not _WILDCARD.search(level):
+            return [above + _ESCAPED.sub(r"\1", level)]
+        try:
+            pattern = compile_glob(level)
+            names = [item.name for item in self.reader.list_folder(resolve(start, self.cwd))]
+        except (CommonplaceError, CommandError):
+            return []
+        shown = names if level.startswith((".", "\\.")) else [name for name in names if not name.startswith(".")]
+        return [above + name for name in shown if pattern.fullmatch(name.encode())]
+
+    def _stat_kind(self, name: str) -> FileKind | None:
+        try:
+            stat = self.reader.stat(resolve(name, self.cwd))
+        except CommonplaceError:
+            return None
+        return stat.kind if stat is not None else None
 
     def find_all(
         self, words: Iterable[str], prefix: str = "", *, always: bool = True, status: int = 1
@@ -270,121 +340,3 @@ def quote(word: str, *, always: bool = False) -> str:
 def _escape_control(ch: str) -> str:
     known = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     return known.get(ch) or "".join(f"\\{byte:03o}" for byte in ch.encode("utf-8", "backslashreplace"))
-
-
-class LinePattern(NamedTuple):
-    """A pattern of grep: for one line, and for a whole file to skip it when none of its lines can match."""
-
-    line: Pattern
-    file: Pattern | None  # None where the pattern cannot be tried on a whole file
-
-
-def compile_line_pattern(pattern: str, options: Container[str]) -> LinePattern:
-    """Compile a pattern of grep; each of its lines is an alternative. Raises CommandError with the reason.
-
-    `options` are grep's: F fixed text, E extended form, i any case, w whole words.
-    """
-    check_length(pattern)
-    lines = pattern.split("\n")
-    parts = [re.escape(line) if "F" in options else translate(line, is_basic="E" not in options) for line in lines]
-    for part in parts:
-        compile_re2(part)  # each alone: joined, the parenthesis of one could close that of another
-    text = "|".join(f"(?:{part})" for part in parts)
-    if "w" in options:
-        text = f"(?:^|{_NO_WORD})(?:{text})(?:{_NO_WORD}|$)"
-    if "i" in options:
-        text = f"(?i){text}"
-    return LinePattern(compile_re2(text), None if _WITHIN_LINE.search(pattern) else compile_re2(f"(?m){text}"))
-
-
-def translate(pattern: str, *, is_basic: bool) -> str:
-    """Return one line of a grep pattern in RE2 syntax. Raises CommandError for what only grep understands."""
-    symbols = _SYMBOL.findall(pattern)
-    pieces: list[str] = []
-    is_start = True  # nothing that can be repeated came yet: here, the basic form takes `*` as text
-    for symbol, following in zip_longest(symbols, symbols[1:], fillvalue=""):
-        _check_symbol(symbol)
-        piece = symbol
-        if symbol.startswith("\\Q"):
-            piece = re.escape(symbol[2:].removesuffix("\\E"))
-        elif is_basic:
-            previous = pieces[-1] if pieces else ""
-            piece = _translate_basic(symbol, previous, following, is_start=is_start)
-        is_start = piece in ("(", "|", "^") or (is_start and piece in ("\\b", "\\B"))
-        pieces.append(piece)
-    return "".join(pieces)
-
-
-def compile_glob(pattern: str) -> Pattern:
-    """Compile a pattern for whole file names: `*`, `?`, `[...]`. Raises CommandError with the reason."""
-    check_length(pattern)
-    pieces = ["(?s)"]
-    for symbol in _GLOB_SYMBOL.findall(pattern):
-        if symbol in ("*", "?"):
-            pieces.append(".*" if symbol == "*" else ".")
-        elif symbol[0] == "[" and len(symbol) > 1:
-            inner = f"^{symbol[2:]}" if symbol[1] == "!" else symbol[1:]
-            pieces.append("[" + re.sub(r"\\(\w)", r"\1", inner))  # in RE2, \d would be any digit
-        else:
-            pieces.append(re.escape(symbol[-1]))
-    return compile_re2("".join(pieces))
-
-
-def compile_re2(pattern: str, *, is_utf8: bool = False) -> Pattern:
-    """Compile RE2 syntax that matches bytes, or with `is_utf8` characters. Raises CommandError with the reason."""
-    import re2  # noqa: PLC0415 - 10 ms that most commands do without
-
-    settings = re2.Options()
-    settings.log_errors = False
-    settings.never_capture = True
-    if not is_utf8:
-        settings.encoding = re2.Options.Encoding.LATIN1
-    try:
-        return cast("Pattern", re2.compile(pattern.encode("utf-8", "backslashreplace"), settings))
-    except re2.error as error:
-        reason = error.args[0]
-        words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise CommandError(f"the pattern cannot be used: {words[:200]}") from None
-
-
-def check_length(pattern: str) -> None:
-    """Raise CommandError for a pattern that is longer than is allowed."""
-    if len(pattern) > MAX_PATTERN:
-        raise CommandError(f"the pattern is longer than {MAX_PATTERN:,} characters")
-
-
-def _check_symbol(symbol: str) -> None:
-    """Raise CommandError for a symbol that is incomplete, or that RE2 would read as something else than grep does."""
-    if symbol == "\\":
-        raise CommandError("Trailing backslash")
-    if symbol == "[":
-        raise CommandError("Unmatched [, [^, [:, [., or [=")
-    if symbol.startswith("[:") and symbol.endswith(":]"):
-        raise CommandError("character class syntax is [[:space:]], not [:space:]")
-    if symbol[0] == "\\" and symbol[1] in "123456789":
-        raise CommandError(f"back-references are not understood here ({symbol}): patterns run in linear time")
-    if symbol in ("\\<", "\\>", "\\`", "\\'"):
-        raise CommandError(f"{symbol} is not understood here: use \\b, ^ or $, or grep -w")
-
-
-def _translate_basic(symbol: str, previous: str, following: str, *, is_start: bool) -> str:
-    """Return a symbol of the basic form in RE2 syntax, given the piece before it and the symbol after it."""
-    if symbol[0] == "\\" and symbol[1] in "(){}|+?":
-        piece = symbol.replace("\\", "").replace("{,", "{0,")
-        if piece == "{" or (piece[0] == "{" and not piece[1].isdigit()):
-            raise CommandError("Invalid content of \\{\\}")
-    elif symbol in ("(", ")", "{", "}", "|", "+", "?"):
-        return f"\\{symbol}"
-    elif symbol == "^" and previous not in ("", "(", "|"):
-        return "\\^"
-    elif symbol == "$" and following not in ("", "\\)", "\\|"):
-        return "\\$"
-    else:
-        piece = symbol
-    if not piece.startswith(_REPETITIONS):
-        return piece
-    if is_start and piece[0] == "{":
-        raise CommandError("Invalid preceding regular expression")
-    if previous.startswith(_REPETITIONS):
-        raise CommandError(f"{symbol} after another repetition is not understood here: put the first in \\( \\)")
-    return f"\\{piece}" if is_start else piece

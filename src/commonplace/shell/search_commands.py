@@ -1,64 +1,58 @@
-"""grep, find and query: the lines, the names and the records that match.
+"""grep and find: the lines and the names that match.
 
-grep and find print what the GNU tools print with LC_ALL=C, except that they go through folders by name; command.py says
-which patterns they take. query prints the records whose field has a value, in one file or in all files below a folder,
-one JSON object a line. Records are the objects of JSON and JSON Lines, the rows of a CSV table, and the frontmatter of
-a note.
+They print what the GNU tools print with LC_ALL=C, except that they go through folders by name; patterns.py says which
+patterns they take.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, zip_longest
 from operator import eq, gt, lt
 from posixpath import basename
 
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.lazy import lazy
-from commonplace.shell.command import (
-    IS_FOLDER,
-    NO_INPUT,
-    CommandError,
-    CommandRun,
-    compile_glob,
-    compile_line_pattern,
-    describe_error,
-    parse_options,
-    quote,
-)
-from commonplace.shell.view_reader import PathItem
-from commonplace.text.frontmatter import split
+from commonplace.shell.command import IS_FOLDER, NO_INPUT, CommandRun, describe_error, parse_options, quote
+from commonplace.shell.patterns import compile_glob, compile_line_pattern
+from commonplace.shell.view_reader import CommandError, PathItem
+from commonplace.vault.paths import MAX_LEVELS
 from commonplace.vault.port import FileKind
 
+GREP_USAGE = (
+    "grep [-i -r -n -l -c -v -w -o -h -H -F -E] [-A N] [-B N] [-C N] [-m N] [--include GLOB] [-e] PATTERN PATH..."
+)
+FIND_USAGE = "find [PATH...] [-name GLOB] [-iname GLOB] [-type f|d] [-newer PATH] [-mtime [+-]N] [-maxdepth N]"
 _GREP_FAILED = 2  # the status of grep when something could not be searched
 _DAY_NS = 86_400 * 1_000_000_000
 _DAYS = lazy(r"([+-]?)([0-9]{1,9})")
-_PREDICATES = ("-name", "-type", "-newer", "-mtime")
+_GREP_LONG = {
+    "after-context": "A", "before-context": "B", "context": "C", "count": "c",
+    "extended-regexp": "E", "files-with-matches": "l", "fixed-strings": "F", "ignore-case": "i", "include": "include",
+    "invert-match": "v", "line-number": "n", "max-count": "m", "no-filename": "h",
+    "only-matching": "o", "recursive": "r", "regexp": "e", "with-filename": "H", "word-regexp": "w",
+}  # fmt: skip
+_PREDICATES = ("-name", "-iname", "-type", "-newer", "-mtime", "-maxdepth")
 _FIND_OPERATORS = ("(", ")", "!", ",")
 _FIND_TYPES = {"f": FileKind.FILE, "d": FileKind.FOLDER}
 FindTest = Callable[[PathItem], bool]
-_USAGE = "usage: query PATH --field F --equals V [--limit N]"
-_DEFAULT_LIMIT = "50"
-_MAX_LIMIT = 1_000
-_QUERY_FAILED = 2  # the status when a file could not be read
-Record = tuple[int, object]  # its line, or its place in the list, from 1; and its value
 
 
 def grep(run: CommandRun, args: Sequence[str]) -> None:
     """Print the lines of files that match a pattern."""
     run.status = 1  # nothing found
-    options, operands = parse_options(args, "irnlcvwFE", "ABC", takes_number=True)
-    if not operands:
-        raise CommandError("usage: grep [-irnlcvwFE] [-A N] [-B N] [-C N] PATTERN PATH...")
-    pattern, *words = operands
+    options, operands = parse_options(
+        args, "irnlcvwFEohH", "ABCme", long=_GREP_LONG, repeatable=("e", "include"), takes_number=True
+    )
+    if "e" not in options and not operands:
+        raise CommandError(f"usage: {GREP_USAGE}")
+    pattern = options["e"] if "e" in options else operands.pop(0)
+    words = run.expand(operands)
     search = _Grep(run, options, pattern, has_labels=len(words) > 1)
     if not words and "r" not in options:
         raise CommandError(NO_INPUT)
-    if not pattern and "v" in options and "w" not in options:
+    if search.most == 0 or (not pattern and "v" in options and "w" not in options):
         return  # every line matches the empty pattern: GNU grep does not even look
     for word in words or [""]:
         search.search_word(word)
@@ -84,7 +78,12 @@ class _Grep:
         context = _parse_context(options, "C", _parse_context(options, "number", -1))
         self._before = _parse_context(options, "B", context)  # lines of context; -1: none, and no `--` between groups
         self._after = _parse_context(options, "A", context)
+        most = options.get("m")
+        if most is not None and not (most.isascii() and most.isdigit()):
+            raise CommandError("invalid max count")
+        self.most = None if most is None else int(most[:9])  # lines of one file
         self._pattern = compile_line_pattern(pattern, options)
+        self._included = [compile_glob(glob) for glob in options["include"].split("\n")] if "include" in options else []
         self._run, self._options = run, options
         self._has_labels = has_labels  # whether a line starts with the name of its file
         self._has_printed = False  # whether `--` must divide the next group from the one before
@@ -98,17 +97,30 @@ class _Grep:
                 raise CommandError(NO_INPUT)
             item = self._run.find(word or ".")._replace(label=word)
             if item.stat.kind is not FileKind.FOLDER:
-                self._search_file(item, has_label=self._has_labels)
+                names = word.split("/")
+                if self._is_included("/".join(names[start:]) for start in range(len(names))):
+                    self._search_file(item, has_label=self._has_labels)
             elif "r" in options:
                 for below in self._run.reader.walk(item, lambda label, error: self._fail(label, describe_error(error))):
-                    if below.stat.kind is FileKind.FILE:
+                    if below.stat.kind is FileKind.FILE and self._is_included([below.path.name]):
                         self._search_file(below, has_label=True)
             else:
                 self._fail(word, IS_FOLDER)
                 if "c" in options and "l" not in options:
-                    self._run.write_line(f"{word}:0" if self._has_labels else "0")
+                    self._run.write_line(f"{word}:0" if self._has_label(default=self._has_labels) else "0")
         except CommandError as error:
             self._fail(word, str(error))
+
+    def _has_label(self, *, default: bool) -> bool:
+        """Return whether lines start with the name of their file: as the last of -h and -H says, if there is one."""
+        given = [letter for letter in self._options if letter in ("h", "H")]
+        return given[-1] == "H" if given else default
+
+    def _is_included(self, names: Iterable[str]) -> bool:
+        """Return whether --include, if given, takes a file by one of these names."""
+        if not self._included:
+            return True
+        return any(glob.fullmatch(name.encode()) for name in names for glob in self._included)
 
     def _fail(self, label: str, message: str) -> None:
         self._run.fail(f"{label}: {message}", _GREP_FAILED)
@@ -120,6 +132,7 @@ class _Grep:
             self._fail(item.label, str(error))
             return
         options = self._options
+        has_label = self._has_label(default=has_label)
         is_binary = b"\0" in data
         if is_binary:
             data = data.replace(b"\0", b"\n")  # as GNU grep does: a line of a binary file ends there, too
@@ -143,9 +156,10 @@ class _Grep:
         """Return the places of the lines that match, or with -v of those that do not."""
         pattern, is_inverted = self._pattern, "v" in self._options
         if pattern.file is not None and pattern.file.search(data) is None:
-            return list(range(len(lines))) if is_inverted else []
+            return list(range(len(lines)))[: self.most] if is_inverted else []
         search = pattern.line.search
-        return [place for place, line in enumerate(lines) if (search(line) is None) == is_inverted]
+        found = (place for place, line in enumerate(lines) if (search(line) is None) == is_inverted)
+        return [*islice(found, self.most)]
 
     def _print_groups(self, label: str | None, lines: list[bytes], selected: list[int]) -> None:
         """Print the selected lines with their context."""
@@ -162,7 +176,11 @@ class _Grep:
                 head = b"" if label is None else label.encode() + mark
                 if "n" in self._options:
                     head += b"%d" % (number + 1) + mark
-                self._run.write(head + lines[number] + b"\n")
+                if "o" not in self._options:
+                    self._run.write(head + lines[number] + b"\n")
+                elif number == place and "v" not in self._options:
+                    for part in self._pattern.find_parts(lines[number]):
+                        self._run.write(head + part + b"\n")
             self._has_printed = True
             printed = end
 
@@ -173,6 +191,7 @@ def find(run: CommandRun, args: Sequence[str]) -> None:
     tests_at = is_test.index(True) if any(is_test) else len(args)
     tests: list[FindTest] = []
     rest = list(args[tests_at:])
+    depth = MAX_LEVELS  # folders below the first
     while rest:
         word = rest.pop(0)
         if word in _FIND_OPERATORS or not word.startswith("-"):
@@ -181,21 +200,32 @@ def find(run: CommandRun, args: Sequence[str]) -> None:
             raise CommandError(f"unknown predicate `{word}'")
         if not rest:
             raise CommandError(f"missing argument to `{word}'")
-        tests.append(_make_test(run, word, rest.pop(0)))
+        value = rest.pop(0)
+        if word == "-maxdepth":
+            depth = _parse_depth(value)
+        else:
+            tests.append(_make_test(run, word, value))
 
     def report(label: str, error: CommonplaceError) -> None:
         run.fail(f"{quote(label, always=True)}: {describe_error(error)}")
 
-    for start in run.find_all(args[:tests_at] or ["."]):
-        for item in run.reader.walk(start, report):
+    for start in run.find_all(run.expand(args[:tests_at]) or ["."]):
+        for item in run.reader.walk(start, report, depth):
             if all(test(item) for test in tests):
                 run.write_line(item.label)
 
 
+def _parse_depth(value: str) -> int:
+    if not (value.isascii() and value.isdigit()):
+        shown = quote(value, always=True)
+        raise CommandError(f"Expected a positive decimal integer argument to -maxdepth, but got {shown}")
+    return int(value[:9])
+
+
 def _make_test(run: CommandRun, predicate: str, value: str) -> FindTest:
     """Return the test that a predicate of find stands for. Raises CommandError."""
-    if predicate == "-name":
-        pattern = compile_glob(value)
+    if predicate in ("-name", "-iname"):
+        pattern = compile_glob(value, ignores_case=predicate == "-iname")
         return lambda item: pattern.fullmatch((basename(item.label.rstrip("/")) or "/").encode()) is not None
     if predicate == "-type":
         letters = value.split(",")
@@ -216,136 +246,3 @@ def _make_test(run: CommandRun, predicate: str, value: str) -> FindTest:
     compare = {"+": gt, "-": lt}.get(match[1], eq)
     days, now = int(match[2]), time.time_ns()
     return lambda item: compare((now - item.stat.mtime_ns) // _DAY_NS, days)
-
-
-def query(run: CommandRun, args: Sequence[str]) -> None:
-    """Print the records that have a value in a field."""
-    path, field, value, limit = _parse_query(args)
-    run.status = 1  # nothing found
-    start = run.find(path)
-
-    def report(label: str, error: CommonplaceError) -> None:
-        run.fail(f"{quote(label)}: {describe_error(error)}", _QUERY_FAILED)
-
-    walked = run.reader.walk(start, report)
-    files = (item for item in walked if item.stat.kind is FileKind.FILE)
-    matches = (line for item in files for line in _find_records(run, item, path, field, value))
-    for line in islice(matches, limit):
-        run.write_line(line)
-    if next(matches, None) is not None:
-        run.write_message(f"there is more than {limit}: ask with a higher --limit (at most {_MAX_LIMIT})")
-    if run.out and run.status == 1:
-        run.status = 0
-
-
-def _find_records(run: CommandRun, item: PathItem, start: str, field: str, value: str) -> Iterator[str]:
-    """Yield the matching records of one file, each as a JSON object with its place."""
-    _, _, ending = item.path.name.rpartition(".")
-    read_records = _READERS.get(ending.lower())
-    if read_records is None or ending == item.path.name:
-        if item.label == start:
-            raise CommandError(f"{quote(item.label)}: it has no records: query reads json, jsonl, csv and md files")
-        return
-    try:
-        for number, record in read_records(run.read_path(item.path)):
-            if _has_value(record, field, value):
-                found = {"path": str(item.path), "number": number, "record": record}
-                yield json.dumps(found, ensure_ascii=False)
-    except RecursionError:
-        run.fail(f"{quote(item.label)}: it has lists or objects too deep inside one another", _QUERY_FAILED)
-    except CommandError as error:
-        run.fail(f"{quote(item.label)}: {error}", _QUERY_FAILED)
-
-
-def _parse_query(args: Sequence[str]) -> tuple[str, str, str, int]:
-    """Return the path, the field, its value and the limit."""
-    given: dict[str, str] = {}
-    paths: list[str] = []
-    rest = list(args)
-    while rest:
-        word = rest.pop(0)
-        if not word.startswith("--"):
-            paths.append(word)
-            continue
-        name, equals, value = word.partition("=")
-        if name not in ("--field", "--equals", "--limit"):
-            raise CommandError(f"unrecognized option '{name}'")
-        if not equals and not rest:
-            raise CommandError(f"option '{name}' requires an argument")
-        given[name] = value if equals else rest.pop(0)
-    if len(paths) != 1 or "--field" not in given or "--equals" not in given:
-        raise CommandError(_USAGE)
-    limit = given.get("--limit", _DEFAULT_LIMIT)
-    if not (limit.isascii() and limit.isdigit() and 0 < int(limit[:9]) <= _MAX_LIMIT):
-        raise CommandError(f"--limit is a number from 1 to {_MAX_LIMIT}")
-    return paths[0], given["--field"], given["--equals"], int(limit)
-
-
-def _has_value(record: object, field: str, value: str) -> bool:
-    """Return whether a field, or one below it (`owner.name`), equals a value, or is a list with an item that does."""
-    if isinstance(record, dict) and field in record:
-        return _equals(record[field], value)
-    found = record
-    for name in field.split("."):
-        if not isinstance(found, dict) or name not in found:
-            return False
-        found = found[name]
-    return _equals(found, value)
-
-
-def _equals(found: object, value: str) -> bool:
-    if isinstance(found, list):
-        return any(_equals(item, value) for item in found if not isinstance(item, list))
-    if isinstance(found, str):
-        return found == value
-    return not isinstance(found, dict) and json.dumps(found) == value
-
-
-def _decode(data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise CommandError("it is not UTF-8 text") from None
-
-
-def _parse_json(text: str, name: str = "it") -> object:
-    try:
-        return json.loads(text, parse_constant=str)
-    except (ValueError, RecursionError):
-        raise CommandError(f"{name} is not JSON") from None
-
-
-def _read_json(data: bytes) -> Iterator[Record]:
-    found = _parse_json(_decode(data))
-    yield from enumerate(found if isinstance(found, list) else [found], 1)
-
-
-def _read_json_lines(data: bytes) -> Iterator[Record]:
-    for number, line in enumerate(_decode(data).split("\n"), 1):
-        if line.strip():
-            yield number, _parse_json(line, f"line {number}")
-
-
-def _read_csv(data: bytes) -> Iterator[Record]:
-    rows = csv.DictReader(io.StringIO(_decode(data), newline=""))
-    try:
-        for row in rows:
-            yield rows.line_num, {name: cell for name, cell in row.items() if name is not None and cell is not None}
-    except csv.Error as error:
-        raise CommandError(f"it is not a table: {error}") from None
-
-
-def _read_note(data: bytes) -> Iterator[Record]:
-    front, _ = split(data.decode("utf-8", "replace"))
-    fields = {name: front.get(name) for name in front.names()}
-    if fields:
-        yield 1, {name: value for name, value in fields.items() if value is not None}
-
-
-_READERS: dict[str, Callable[[bytes], Iterator[Record]]] = {
-    "json": _read_json,
-    "jsonl": _read_json_lines,
-    "ndjson": _read_json_lines,
-    "csv": _read_csv,
-    "md": _read_note,
-}

@@ -1,7 +1,7 @@
 """A session of the shell: a folder of the book, and commands one after the other; and the commands that show files.
 
 cat, head, tail, wc and plain ls print what the GNU tools print, byte for byte. ls -l, stat and tree have a form of
-their own, which tells nothing about the machine. search_commands.py has grep, find and query.
+their own, which tells nothing about the machine. search_commands.py has grep and find, query.py has query.
 
 A session keeps nothing open: each command sees the book as it is then. `Book.shell` runs one command;
 `Book.shell_session` and `commonplace files sh` keep a session.
@@ -23,18 +23,21 @@ from commonplace.shell import search_commands as search
 from commonplace.shell.command import (
     IS_FOLDER,
     NOT_FOLDER,
-    CommandError,
     CommandRun,
     describe_error,
     parse_options,
     quote,
     split_words,
 )
-from commonplace.shell.view_reader import LimitReached, PathItem, ViewReader
-from commonplace.vault.paths import ROOT, BookPath
+from commonplace.shell.query import QUERY_USAGE, query
+from commonplace.shell.view_reader import CommandError, LimitReached, PathItem, ViewReader
+from commonplace.vault.paths import MAX_LEVELS, ROOT, BookPath
 from commonplace.vault.port import FileKind, FolderEntry, Stat
 
-_COUNT = lazy(r"([+-]?)([0-9]{1,18})")
+_COUNT = lazy(r"([+-]?)([0-9]{1,18})(b|kB|MB|GB|K|k|M|G|KiB|MiB|GiB)?")
+_UNITS = {"b": 512, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
+_UNITS |= {f"{letter}iB": _UNITS[letter] for letter in "KMG"}
+_COUNT_OPTIONS = {"lines": "n", "bytes": "c"}
 _WC_WIDTH = 7  # the least width of wc's numbers when one of its words is not a file
 _LS_FAILED = 2  # the status of ls when a word cannot be listed
 _KIND_MARKS = {FileKind.FILE: "-", FileKind.FOLDER: "d", FileKind.OTHER: "?"}
@@ -42,9 +45,9 @@ _KIND_MARKS = {FileKind.FILE: "-", FileKind.FOLDER: "d", FileKind.OTHER: "?"}
 
 def cat(run: CommandRun, args: Sequence[str]) -> None:
     """Print whole files, with -n numbering the lines of all of them together."""
-    options, words = parse_options(args, "n")
+    options, words = parse_options(args, "n", long={"number": "n"})
     number, at_line_start = 0, True
-    for word, data, problem in run.read_all(words):
+    for word, data, problem in run.read_all(run.expand(words)):
         if problem:
             run.fail(f"{quote(word)}: {problem}")
         elif "n" not in options:
@@ -59,35 +62,37 @@ def cat(run: CommandRun, args: Sequence[str]) -> None:
 
 
 def head(run: CommandRun, args: Sequence[str]) -> None:
-    """Print the first lines of files, or with -n -N all but the last."""
-    sign, count, words = _parse_count(args)
+    """Print the first lines or bytes of files, or with -N all but the last."""
+    count, words = _parse_count(args)
 
     def select(data: bytes) -> bytes:
-        if sign == "-":
-            return data[: len(data) - len(select_last_lines(data, count))]
-        return b"".join(islice(io.BytesIO(data), count))
+        if count.sign == "-":
+            return data[: len(data) - len(count.take_last(data))]
+        return count.take_first(data)
 
     # GNU head -n 0 does not read its files, so that a folder is no error there.
-    _print_parts(run, words, select, accepts_folders=count == 0 and sign != "-")
+    _print_parts(run, run.expand(words), select, accepts_folders=count.number == 0 and count.sign != "-")
 
 
 def tail(run: CommandRun, args: Sequence[str]) -> None:
-    """Print the last lines of files, or with -n +N those from line N on."""
-    sign, count, words = _parse_count(args)
-    if count == 0 and sign != "+":
+    """Print the last lines or bytes of files, or with +N those from number N on."""
+    count, words = _parse_count(args)
+    if count.number == 0 and count.sign != "+":
         return  # GNU tail -n 0 does not even open its files
 
     def select(data: bytes) -> bytes:
-        if sign == "+":
-            return b"".join(islice(io.BytesIO(data), max(count - 1, 0), None))
-        return select_last_lines(data, count)
+        if count.sign == "+":
+            before = count._replace(number=max(count.number - 1, 0))
+            return data[len(before.take_first(data)) :]
+        return count.take_last(data)
 
-    _print_parts(run, words, select)
+    _print_parts(run, run.expand(words), select)
 
 
 def wc(run: CommandRun, args: Sequence[str]) -> None:
     """Print how many lines, words and bytes files have."""
-    options, words = parse_options(args, "lwc")
+    options, words = parse_options(args, "lwc", long={"lines": "l", "words": "w", "bytes": "c"})
+    words = run.expand(words)
     columns = [place for place, letter in enumerate("lwc") if letter in options] or [0, 1, 2]
     width = _measure_width(run, words) if len(words) > 1 or len(columns) > 1 else 1
     total = [0, 0, 0]
@@ -108,8 +113,8 @@ def wc(run: CommandRun, args: Sequence[str]) -> None:
 
 def ls(run: CommandRun, args: Sequence[str]) -> None:
     """Print the names in folders, with -l also kind, size and time."""
-    options, words = parse_options(args, "laR1")
-    words = words or ["."]
+    options, words = parse_options(args, "laR1", long={"all": "a", "recursive": "R"})
+    words = run.expand(words) or ["."]
     found = sorted(run.find_all(words, "cannot access ", status=_LS_FAILED))
     files = [FolderEntry(item.label, item.stat) for item in found if item.stat.kind is not FileKind.FOLDER]
     is_long, show_hidden = "l" in options, "a" in options
@@ -146,7 +151,7 @@ def stat(run: CommandRun, args: Sequence[str]) -> None:
     _, words = parse_options(args, "")
     if not words:
         raise CommandError("missing operand")
-    for item in run.find_all(words, "cannot stat "):
+    for item in run.find_all(run.expand(words), "cannot stat "):
         run.write_line(f"path: {item.path}")
         run.write_line(f"kind: {item.stat.kind}")
         run.write_line(f"size: {_format_size(item.stat)}")
@@ -156,7 +161,7 @@ def stat(run: CommandRun, args: Sequence[str]) -> None:
 def tree(run: CommandRun, args: Sequence[str]) -> None:
     """Print folders and everything below them as a drawing."""
     options, words = parse_options(args, "a", "L")
-    depth = options.get("L", "12")
+    depth = options.get("L", str(MAX_LEVELS))
     if not (depth.isascii() and depth.isdigit() and 0 < int(depth) < 1_000):
         raise CommandError("invalid level, must be greater than 0")
     counts: Counter[FileKind] = Counter()
@@ -174,7 +179,7 @@ def tree(run: CommandRun, args: Sequence[str]) -> None:
             if is_folder and depth > 1:
                 draw(path / item.name, f"{indent}{'    ' if is_last else '│   '}", depth - 1)
 
-    for item in run.find_all(words or ["."], always=False):
+    for item in run.find_all(run.expand(words) or ["."], always=False):
         run.write_line(item.label)
         if item.stat.kind is FileKind.FOLDER:
             draw(item.path, "", int(depth))
@@ -196,14 +201,31 @@ def select_last_lines(data: bytes, count: int) -> bytes:
     return b"".join(deque(io.BytesIO(data), count))
 
 
-def _parse_count(args: Sequence[str]) -> tuple[str, int, Sequence[str]]:
-    """Return the sign and the number of lines that head or tail should print, and the other words."""
-    options, words = parse_options(args, "", "n", takes_number=True)
-    text = options.get("n", options.get("number", "10"))
+class _Count(NamedTuple):
+    """How much head or tail should print: so many lines or bytes, with their sign."""
+
+    sign: str
+    number: int
+    is_bytes: bool
+
+    def take_first(self, data: bytes) -> bytes:
+        """Return the first so many lines or bytes."""
+        return data[: self.number] if self.is_bytes else b"".join(islice(io.BytesIO(data), self.number))
+
+    def take_last(self, data: bytes) -> bytes:
+        """Return the last so many lines or bytes."""
+        return data[max(len(data) - self.number, 0) :] if self.is_bytes else select_last_lines(data, self.number)
+
+
+def _parse_count(args: Sequence[str]) -> tuple[_Count, list[str]]:
+    """Return how much head or tail should print, and the other words."""
+    options, words = parse_options(args, "", "nc", long=_COUNT_OPTIONS, takes_number=True)
+    name, text = [*options.items()][-1] if options else ("n", "10")
     match = _COUNT.fullmatch(text)
     if match is None:
-        raise CommandError(f"invalid number of lines: {quote(text, always=True)}")
-    return match[1], int(match[2]), words
+        unit = "bytes" if name == "c" else "lines"
+        raise CommandError(f"invalid number of {unit}: {quote(text, always=True)}")
+    return _Count(match[1], int(match[2]) * _UNITS.get(match[3], 1), name == "c"), words
 
 
 def _print_parts(
@@ -288,6 +310,7 @@ def pwd(run: CommandRun, args: Sequence[str]) -> None:
 
 def cd(run: CommandRun, args: Sequence[str]) -> None:
     """Go to a folder, or without a word to the root."""
+    args = run.expand(args)
     if len(args) > 1:
         raise CommandError("too many arguments")
     if not args:
@@ -309,7 +332,7 @@ def print_help(run: CommandRun, _: Sequence[str]) -> None:
     run.write_line("The book, read-only. / is its root as you may see it. One command at a time:")
     for command in COMMANDS.values():
         run.write_line(f"  {command.usage}")
-    run.write_line("File name patterns are not expanded: use find -name, grep -r. See docs/shell.md.")
+    run.write_line("Patterns such as *.md name files. Quote the patterns of grep and of find -name.")
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -319,12 +342,12 @@ COMMANDS: Mapping[str, Command] = {
     "tree": Command(tree, "tree [-a] [-L N] [PATH...]"),
     "stat": Command(stat, "stat PATH..."),
     "cat": Command(cat, "cat [-n] PATH..."),
-    "head": Command(head, "head [-n N] PATH..."),
-    "tail": Command(tail, "tail [-n N] PATH..."),
+    "head": Command(head, "head [-n N] [-c N] PATH..."),
+    "tail": Command(tail, "tail [-n N] [-c N] PATH..."),
     "wc": Command(wc, "wc [-l] [-w] [-c] PATH..."),
-    "find": Command(search.find, "find [PATH...] [-name GLOB] [-type f|d] [-newer PATH] [-mtime [+-]N]"),
-    "grep": Command(search.grep, "grep [-i -r -n -l -c -v -w -F -E] [-A N] [-B N] [-C N] PATTERN PATH...", 2),
-    "query": Command(search.query, "query PATH --field F --equals V [--limit N]", 2),
+    "find": Command(search.find, search.FIND_USAGE),
+    "grep": Command(search.grep, search.GREP_USAGE, 2),
+    "query": Command(query, QUERY_USAGE, 2),
     "help": Command(print_help, "help"),
 }
 
@@ -347,18 +370,18 @@ class ShellSession:
         if command is None:
             return self._refuse(f"{quote(name)}: there is no such command here; `help` lists them", _UNKNOWN_COMMAND)
         run = CommandRun(self._make_reader(), self.cwd, name)
-        advice = ""
         try:
             command.run(run, args)
         except CommandError as error:
             run.status = 0
             run.fail(str(error), command.error_status)
         except LimitReached as limit:
-            advice = str(limit)
             run.status = 0 if run.out else run.status
-            run.write_message(advice)
+            run.note_cut(str(limit))
+        if run.reader.deepest is not None:
+            run.note_cut(run.reader.describe_depth())
         self.cwd = run.cwd
-        return CommandResult(bytes(run.out), bytes(run.err), run.status, str(self.cwd), bool(advice), advice)
+        return CommandResult(bytes(run.out), bytes(run.err), run.status, str(self.cwd), bool(run.cut), run.cut)
 
     def _refuse(self, reason: str, status: int) -> CommandResult:
         message = f"commonplace: {reason}.\n".encode("utf-8", "backslashreplace")

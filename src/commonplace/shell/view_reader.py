@@ -20,7 +20,7 @@ from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused,
 from commonplace.model.lazy import lazy
 from commonplace.model.scope import Space
 from commonplace.text.naming import unquote
-from commonplace.vault.paths import INDEX_PAGE, ROOT, BookPath, View, is_temp, resolve
+from commonplace.vault.paths import INDEX_PAGE, KEEPER, MAX_LEVELS, ROOT, BookPath, View, is_temp, resolve
 from commonplace.vault.port import FileKind, FolderEntry, Stat, Vault
 
 MAX_READ_BYTES = 65_536  # one answer of read_memory, and the output of one command
@@ -39,6 +39,10 @@ _SIGNATURES = (
     b"\x7fELF", b"MZ\x90", b"SQLite format 3", b"\x28\xb5\x2f\xfd", b"OggS", b"ID3", b"RIFF", b"wOFF",
     b"\xca\xfe\xba\xbe",
 )  # fmt: skip
+
+
+class CommandError(Exception):
+    """Why a command cannot do what its words ask, as the GNU tools say it."""
 
 
 class LimitReached(Exception):
@@ -74,6 +78,7 @@ class ViewReader:
         self._vault, self._space, self._view, self._rewrite = vault, space, view, rewrite
         self._names_left, self._bytes_left = MAX_ENTRIES, MAX_COMMAND_BYTES
         self.revision = ""  # of the file read last, before any rewriting
+        self.deepest: BookPath | None = None  # a folder with more below it than a path can name
 
     def stat(self, path: BookPath) -> Stat | None:
         """Return the stat of a path; None when it does not exist or the view hides it."""
@@ -98,8 +103,18 @@ class ViewReader:
         self._names_left -= 1 + len(listed)
         if self._names_left < 0:
             raise LimitReached(f"Stopped after {MAX_ENTRIES:,} files and folders: name a folder further down.")
+        if len(path.parts) == MAX_LEVELS:
+            below = self._vault.list_folder(self._space, KEEPER, path)
+            self.deepest = path if below else self.deepest
+            return []
         visible = ((item.name, self._visible_stat(path / item.name, item.stat)) for item in listed)
         return [FolderEntry(name, stat) for name, stat in visible if stat is not None]
+
+    def describe_depth(self) -> str:
+        """Return what was passed over because it is too deep; nothing if all was met."""
+        if self.deepest is None:
+            return ""
+        return f"What is below {self.deepest} was passed over: a path has at most {MAX_LEVELS} levels."
 
     def read(self, path: BookPath) -> bytes:
         """Return the bytes of a file. Raises an error for a folder, a link or a large file, or LimitReached."""
@@ -122,13 +137,15 @@ class ViewReader:
             return self._shorten_first_page(document.data)
         return self._rewrite(path, document.data) if self._rewrite is not None else document.data
 
-    def walk(self, item: PathItem, report: Callable[[str, CommonplaceError], None]) -> Iterator[PathItem]:
-        """Yield an item and everything below it, each folder before its items, by name. Links are not followed.
+    def walk(
+        self, item: PathItem, report: Callable[[str, CommonplaceError], None], depth: int = MAX_LEVELS
+    ) -> Iterator[PathItem]:
+        """Yield an item and everything to this depth below it, each folder before its items, by name.
 
-        `report` is told the label of each folder that cannot be listed, and why.
+        Links are not followed. `report` is told the label of each folder that cannot be listed, and why.
         """
         yield item
-        if item.stat.kind is not FileKind.FOLDER:
+        if item.stat.kind is not FileKind.FOLDER or depth <= 0:
             return
         try:
             listed = self.list_folder(item.path)
@@ -139,7 +156,7 @@ class ViewReader:
             return
         folder = item.label if item.label.endswith("/") or not item.label else f"{item.label}/"
         for name, stat in listed:
-            yield from self.walk(PathItem(folder + name, item.path / name, stat), report)
+            yield from self.walk(PathItem(folder + name, item.path / name, stat), report, depth - 1)
 
     def _visible_stat(self, path: BookPath, stat: Stat) -> Stat | None:
         if self._view.reads is None:

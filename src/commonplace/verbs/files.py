@@ -133,6 +133,8 @@ def list_memories(context: BookContext, request: ListFilesRequest) -> FileList:
     except LimitReached:
         next_call = f"Call again with offset={end}."
     is_cut = end < len(entries)
+    if book.deepest is not None and not is_cut:
+        return FileList(str(place), tuple(items), hidden, True, book.describe_depth(), None)  # noqa: FBT003 - a field
     return FileList(str(place), tuple(items), hidden, is_cut, next_call if is_cut else "", end if is_cut else None)
 
 

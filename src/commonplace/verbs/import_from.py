@@ -8,19 +8,27 @@ did not write is `external`: every outlet labels it until a person has reviewed 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple
 
 from commonplace.guard.audit import Facts, scope_kind
-from commonplace.guard.secrets import find_unmarked, redact
+from commonplace.guard.secrets import check_data, check_secrets, find_unmarked, redact
 from commonplace.maintenance.import_records import ImportItem, Statement, skip
-from commonplace.maintenance.import_sources import read_source
-from commonplace.memories import relations
+from commonplace.maintenance.import_sources import DATA_FOLDER, SourceEntry, read_data, read_source
+from commonplace.memories import lookup, relations
 from commonplace.memories.lifecycle import Labels
 from commonplace.memories.unit import StoredNote, Unit
-from commonplace.model.errors import InvalidInput, InvalidScope, NotPermitted
+from commonplace.model.errors import (
+    InvalidInput,
+    InvalidKey,
+    InvalidScope,
+    NotFound,
+    NotPermitted,
+    Refused,
+    SecretFound,
+)
 from commonplace.model.memory import Entry, Link, Relation, Status, Trust
-from commonplace.model.names import short_hash
+from commonplace.model.names import MAX_LEVELS, check_new_key, short_hash
 from commonplace.model.results import ImportItemResult, ImportResult, SkippedItem
 from commonplace.model.scope import Scope
 from commonplace.recall.duplicates import is_same_text
@@ -133,7 +141,8 @@ def import_from(context: BookContext, request: ImportRequest) -> ImportResult:
         if prepared is not None and target is not None:
             by_scope.setdefault(target, []).append(prepared)
     placements, links = _write(context, by_scope, options)
-    return _report(options, placements, links, skipped)
+    data = tuple(_copy_data(context, content.data, skipped, dry_run=options.dry_run))
+    return _report(options, placements, links, skipped)._replace(data=data)
 
 
 def _tell_progress(context: BookContext, done: int, total: int) -> None:
@@ -164,6 +173,43 @@ def _report(
         items=tuple(items),
         left=tuple(one._replace(place=redact(one.place)[0]) for one in skipped),
     )
+
+
+# Data files
+
+
+def _copy_data(
+    context: BookContext, files: Iterable[SourceEntry], skipped: list[SkippedItem], *, dry_run: bool
+) -> Iterator[str]:
+    """Copy data files into the book, and yield their names; one that is there already is left as it is."""
+    for file in files:
+        name, data = file.name.removeprefix(DATA_FOLDER), read_data(file)
+        if isinstance(data, SkippedItem):
+            skipped.append(data)
+            continue
+        try:
+            check_secrets(name)
+            check_data(data)
+            known = _find_data(context, name)
+            if known is not None and known != data:
+                skipped.append(skip(file.name, "data_exists"))
+            elif known is None:
+                if not dry_run:
+                    lookup.put_data(context.memories, context.view(), name, data)
+                yield name
+        except SecretFound as error:
+            skipped.append(skip(file.name, "secret", error.message))
+        except Refused as error:
+            skipped.append(skip(file.name, "not_permitted", error.message))
+        except InvalidInput as error:
+            skipped.append(skip(file.name, "invalid", error.message))
+
+
+def _find_data(context: BookContext, name: str) -> bytes | None:
+    try:
+        return lookup.get_data(context.memories, context.view(), name)
+    except NotFound:
+        return None
 
 
 # From items to entries
@@ -310,13 +356,23 @@ def _find_new_entries(found: StoredNote | None, item: PreparedItem) -> list[Entr
 
 def _choose_key(unit: Unit, item: PreparedItem) -> str:
     """Return a key made of the item's name: a free one, or that of a memory which already says the same."""
-    name = make_key_of_name("".join(" " if ch in ".!?。！？" else ch for ch in item.item.name))
+    folders = "".join(f"{_make_level(name)}/" for name in item.item.folders[: MAX_LEVELS - 1])
+    name = folders + make_key_of_name("".join(" " if ch in ".!?。！？" else ch for ch in item.item.name))
     for number in range(1, _NUMBERED_KEYS + 1):
         key = name if number == 1 else f"{name}-{number}"
         found = unit.find(key)
         if found is None or not _find_new_entries(found, item):
             return key
-    return f"{name[:40].rstrip('-')}-{short_hash(item.origin)}"
+    last = name.removeprefix(folders)
+    return f"{folders}{last[:40].rstrip('-')}-{short_hash(item.origin)}"
+
+
+def _make_level(name: str) -> str:
+    """Return a level of a key for a folder: its own name where that can be one."""
+    try:
+        return check_new_key(name)
+    except InvalidKey:
+        return make_key_of_name(name)
 
 
 # Links

@@ -38,7 +38,9 @@ from commonplace.verbs.verb import Access, Arg, verb
 log = Log("commonplace.journal")
 NOT_RECORDED = "not_recorded"
 _MAX_DAYS = 36_500
-_ENTRY_FIELDS = ("kind", "time", "run", "task", "worker", "status", "path")
+_ENTRY_FIELDS = ("kind", "time", "run", "task", "worker", "status", "error", "path", "ref")
+_RUN_TEXTS = ("goal", "outcome", "started", "finished")
+_TASK_TEXTS = ("description", "result", "error")
 _SHOWN_TEXT = 1_500  # characters of each text of a run that a tool shows
 
 
@@ -313,7 +315,7 @@ def _render_recent(found: RecentEntries, _: RecentRequest) -> Answer:
 
 
 def _entry_data(one: JournalEntry) -> dict[str, Any]:
-    return {**shown_fields(one, *_ENTRY_FIELDS), "text": fence(one.text, {"source": one.path})}
+    return {**shown_fields(one, *_ENTRY_FIELDS), "text": fence(one.text, {"source": one.ref, "path": one.path})}
 
 
 def _render_run(found: JournalRun, _: RunRequest) -> Answer:
@@ -323,13 +325,16 @@ def _render_run(found: JournalRun, _: RunRequest) -> Answer:
     tasks = [
         {
             **{name: visible(task[name]) for name in ("id", "worker", "status")},
-            **{name: _begin(task[name]) for name in ("description", "result", "error") if task[name]},
+            **{name: _begin(task[name]) for name in _TASK_TEXTS if task[name]},
+            **({"duration": task["duration"]} if task["duration"] is not None else {}),
             "path": f"{folder}{task_file(task['id'])}",
         }
         for task in manifest["tasks"]
     ]
-    fields = {name: _begin(manifest[name]) for name in ("goal", "outcome", "started", "finished") if manifest[name]}
-    data = {**shown_fields(found, "run", "path", "complete"), **fields, "tasks": tasks}
+    fields = {name: _begin(manifest[name]) for name in _RUN_TEXTS if manifest[name]}
+    texts = [manifest[name] for name in _RUN_TEXTS] + [task[name] for task in manifest["tasks"] for name in _TASK_TEXTS]
+    is_cut = any(len(to_text(text)) > _SHOWN_TEXT for text in texts if text)
+    data = {**shown_fields(found, "run", "path", "complete"), **fields, "tasks": tasks, "truncated": is_cut}
     heading = f"Run {visible(found.run)}, {len(tasks)} tasks; all of it is in {found.path}."
     more = "" if found.complete else "The recording is incomplete: record the run again."
     return fenced_answer(data, heading, json.dumps(data, ensure_ascii=False, indent=1), f"run {found.run}", more)
@@ -346,9 +351,9 @@ TOOLS = (
         "One run by its id: goal, outcome, and each task with its status, the beginning of its result or error, and "
         "the path of the file with all of it.",
         result_schema(
-            "run", "path", "complete", "tasks",
-            **dict.fromkeys(("run", "path", "goal", "outcome", "started", "finished"), "string"), complete="boolean",
-            tasks=rows_schema("id", "worker", "status", "description", "result", "error", "path"),
+            "run", "path", "complete", "tasks", "truncated",
+            **dict.fromkeys(("run", "path", *_RUN_TEXTS), "string"), complete="boolean", truncated="boolean",
+            tasks=rows_schema("id", "worker", "status", *_TASK_TEXTS, "path", duration="number"),
         ),
         _render_run,
     ),

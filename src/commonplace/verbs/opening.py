@@ -146,18 +146,25 @@ def launch_settings(root: str | os.PathLike[str] | None, flags: Mapping[str, obj
         vault.close()
 
 
-def check_root(root: str | os.PathLike[str] | None) -> None:
-    """Raise InvalidSettings if a root that was set is unusable, for a server that opens no book yet. Nothing is made.
+def check_root(root: str | os.PathLike[str] | None, *, must_exist: bool = False) -> None:
+    """Raise InvalidSettings if a root that was set, or another setting of the environment, is unusable.
 
-    The default root is not checked: what is wrong with it may be repaired while the server runs.
+    It is for a server that opens no book yet, and makes nothing.
+
+    With `must_exist`, for a caller that only reads, a root that is missing is unusable: else a mistake in it would
+    be an empty memory. The default root is not checked: what is wrong with it may be repaired while the server runs.
     """
+    settings = load_settings(_root_flag(root), os.environ, {})
     if root is None and not os.environ.get("COMMONPLACE_ROOT"):
         return
-    place = book_root(load_settings(_root_flag(root), os.environ, {}))
+    place = book_root(settings)
     try:
         if os.path.isdir(place):
             os.scandir(place).close()
             return
+        if must_exist and not os.path.lexists(place):
+            hint = "Correct --root or COMMONPLACE_ROOT, or make a book there: `commonplace init --root PATH`."
+            raise InvalidSettings(f"There is no book at {place[:200]!a}.", hint=hint)
         above = place
         while not os.path.lexists(above) and above != os.path.dirname(above):
             above = os.path.dirname(above)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, NamedTuple
 
-from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, NotFound
+from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, NotFound, TooLarge
 from commonplace.model.lazy import Log
 from commonplace.model.results import LineMatch, LineMatches
 from commonplace.model.settings import LIMITS
-from commonplace.shell.command import CommandError, Pattern, check_length, compile_re2
-from commonplace.shell.view_reader import MAX_LINE, LimitReached, PathItem, ViewReader, is_binary
-from commonplace.text.fence import fence
+from commonplace.shell.command import describe_error
+from commonplace.shell.patterns import Pattern, check_length, compile_re2
+from commonplace.shell.view_reader import MAX_LINE, CommandError, LimitReached, PathItem, ViewReader, is_binary
+from commonplace.text.fence import fence, visible
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.port import FileKind
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.files import MORE_FIELDS, OFFSET, next_field, view_reader
 from commonplace.verbs.tool import (
     QUERY_LENGTH,
+    TEXTS,
     Answer,
     fenced_answer,
     make_tool,
@@ -29,6 +31,7 @@ from commonplace.verbs.tool import (
 from commonplace.verbs.verb import EVERYTHING, Access, Arg, verb
 
 log = Log("commonplace.shell")
+_SHOWN_SKIPPED = 5  # files that could not be searched, by name
 _MOST_LINES = LIMITS["max_search_results"][1]
 
 
@@ -72,18 +75,22 @@ def search_memory(context: BookContext, request: SearchRequest) -> LineMatches:
     pattern = _compile(request.query, case_sensitive=request.case_sensitive, regex=request.regex)
     book = view_reader(context, everything=request.everything)
     search = _Search(book, pattern, offset, limit)
-    notice = ""
+    notices: list[str] = []
     try:
-        for path in _find_files(book, request.paths):
+        for path in _find_files(book, request.paths, search.skip):
             search.read_file(path)
             if search.is_full:
                 break
     except LimitReached as limit_reached:
-        notice = str(limit_reached)
+        notices.append(str(limit_reached))
     next_offset = offset + limit if search.is_full else None
     if next_offset is not None:
-        notice = f"There is more: call again with offset={next_offset}, or narrow the query or the paths."
-    return LineMatches(tuple(search.found), search.files, bool(notice), notice, next_offset)
+        notices = [f"There is more: call again with offset={next_offset}, or narrow the query or the paths."]
+    notices += search.notices
+    if book.deepest is not None:
+        notices.append(book.describe_depth())
+    found = tuple(search.found)
+    return LineMatches(found, search.files, bool(notices), " ".join(notices), next_offset, tuple(search.skipped))
 
 
 def _compile(query: str, *, case_sensitive: bool, regex: bool) -> Pattern:
@@ -101,39 +108,42 @@ def _compile(query: str, *, case_sensitive: bool, regex: bool) -> Pattern:
         raise InvalidPattern(f"{message[:1].upper()}{message[1:]}.") from None
 
 
-def _find_files(book: ViewReader, paths: Sequence[str]) -> Iterator[BookPath]:
-    """Return the files at and below some paths, each once."""
+def _find_files(
+    book: ViewReader, paths: Sequence[str], skip: Callable[[str, CommonplaceError], None]
+) -> Iterator[BookPath]:
+    """Return the files at and below some paths, each once. `skip` is told what cannot be listed."""
     seen: set[BookPath] = set()
     for word in paths or ("/",):
         place = resolve(word)
         stat = book.stat(place)
         if stat is None:
             raise NotFound(f"{place} does not exist.", hint="List the folders, starting at /.")
-        for met in book.walk(PathItem(str(place), place, stat), _log_skipped):
+        for met in book.walk(PathItem(str(place), place, stat), skip):
             if met.stat.kind is FileKind.FILE and met.path not in seen:
                 seen.add(met.path)
                 yield met.path
-
-
-def _log_skipped(_: str, error: CommonplaceError) -> None:
-    """Log a folder that this machine's permissions close: what can be read is searched."""
-    log.info("event=search_log_skipped code=%s", error.code)
 
 
 class _Search:
     """The lines found so far."""
 
     def __init__(self, book: ViewReader, pattern: Pattern, skip: int, limit: int) -> None:
-        self._book, self._pattern, self._skip, self._limit = book, pattern, skip, limit
+        self._book, self._pattern, self._passed, self._limit = book, pattern, skip, limit
         self.found: list[LineMatch] = []
+        self.skipped: list[str] = []
         self.files = 0
+        self._unsearched = 0
+        self._has_cut = False
         self.is_full = False  # there is at least one more than was asked for
 
     def read_file(self, path: BookPath) -> None:
         try:
             data = self._book.read(path)
-        except CommonplaceError:
-            return  # too large, or gone: what can be read is searched
+        except NotFound:
+            return  # deleted since it was listed
+        except CommonplaceError as error:  # what can be read is searched
+            self.skip(str(path), error)
+            return
         if is_binary(data):
             return
         self.files += 1
@@ -141,13 +151,34 @@ class _Search:
             match = self._pattern.search(line)
             if match is None:
                 continue
-            if self._skip:
-                self._skip -= 1
+            if self._passed:
+                self._passed -= 1
             elif len(self.found) == self._limit:
                 self.is_full = True
                 return
             else:
-                self.found.append(LineMatch(str(path), number, _cut_line(line, match.start())))
+                shown = _cut_line(line, match.start())
+                self._has_cut = self._has_cut or len(shown) > MAX_LINE
+                self.found.append(LineMatch(str(path), number, shown))
+
+    def skip(self, label: str, error: CommonplaceError) -> None:
+        """Remember a file or folder that cannot be read, and why."""
+        log.info("event=not_searched code=%s", error.code)
+        self._unsearched += 1
+        if len(self.skipped) < _SHOWN_SKIPPED:
+            reason = "too large" if isinstance(error, TooLarge) else describe_error(error)
+            self.skipped.append(f"{label}: {reason}")
+
+    @property
+    def notices(self) -> list[str]:
+        """What the answer does not have, in sentences."""
+        found = []
+        if self._unsearched:
+            number = "1 file or folder" if self._unsearched == 1 else f"{self._unsearched:,} files or folders"
+            found.append(f"{number} could not be searched: {'; '.join(self.skipped)}.")
+        if self._has_cut:
+            found.append("Long lines are shown in part: read the file for the rest.")
+        return found
 
 
 def _cut_line(line: bytes, start: int) -> str:
@@ -166,6 +197,7 @@ def _cut_line(line: bytes, start: int) -> str:
 def _render(found: LineMatches, _: SearchRequest) -> Answer:
     data = {
         **shown_fields(found, "files", "truncated", "next_offset"),
+        "skipped": [visible(path) for path in found.skipped],
         "matches": [
             {**shown_fields(one, "path", "line"), "text": fence(one.text, {"source": one.path})}
             for one in found.matches
@@ -182,7 +214,7 @@ TOOLS = (
         "The lines that hold these very words, or match a regular expression, in files and folders of the book. For "
         "meaning, use memory_recall.",
         result_schema(
-            "matches", "files", "truncated", files="integer", **MORE_FIELDS,
+            "matches", "files", "truncated", files="integer", skipped=TEXTS, **MORE_FIELDS,
             matches=rows_schema("path", line="integer", text="string"),
         ),
         _render,

@@ -115,6 +115,21 @@ WITH RECURSIVE
     )
 SELECT substr(step.sort, length(asked.prefix) + 1, 1) FROM step, asked WHERE step.sort IS NOT NULL;
 
+-- name: topics
+-- From one topic to the next by a look into the index each; a sort name with a topic is `@topic@name`.
+WITH RECURSIVE
+    asked (space, folder) AS (SELECT ?, ?),
+    step (sort) AS (
+        SELECT (SELECT min(m.sort) FROM memory m WHERE m.space = asked.space AND m.folder = asked.folder
+                AND m.status = 'active' AND m.sort > '@' AND m.sort < '@' || char(127)) FROM asked
+        UNION ALL
+        SELECT (SELECT min(m.sort) FROM memory m WHERE m.space = asked.space AND m.folder = asked.folder
+                AND m.status = 'active' AND m.sort < '@' || char(127)
+                AND m.sort > substr(step.sort, 1, instr(substr(step.sort, 2), '@') + 1) || char(127))
+        FROM step, asked WHERE step.sort IS NOT NULL
+    )
+SELECT substr(step.sort, 1, instr(substr(step.sort, 2), '@') + 1) FROM step WHERE step.sort IS NOT NULL LIMIT ?;
+
 -- name: first_and_last_sort
 -- Two looks into the index: one query with both min and max would read every name between them.
 SELECT (SELECT min(sort) FROM memory WHERE space = ?1 AND folder = ?2 AND status = 'active' AND sort >= ?3 AND sort < ?4),

@@ -172,6 +172,10 @@ class MemoryRows:
         shared = os.path.commonprefix(ends)  # noqa: RUF071 - names, not paths
         return [shared + character for character in self._column("next_characters", folder, shared, shared + _AFTER)]
 
+    def topics(self, folder: str, limit: int) -> Sequence[str]:
+        """Return the first topics that sort names of a folder start with, in order."""
+        return self._column("topics", folder, limit)
+
 
 def range_below(folder: str) -> tuple[str, str, str]:
     """Return a folder, and the texts between which all folders below it sort: `0` comes after `/`."""
