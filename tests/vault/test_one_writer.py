@@ -15,7 +15,7 @@ WRITERS = {"vault/disk.py", "vault/disk_windows.py", "vault/disk_files.py"}
 # Databases are derived or disposable, and SQLite writes them: these make the file, 0600, and move a damaged one aside.
 DATABASES = {"index/sqlite/database.py", "state/database.py"}
 # These touch no book: a text in the user's editor, the folder of the scratch book, and nowhere (os.devnull).
-ELSEWHERE = {"cli/review.py", "cli/tour.py", "cli/main.py"}
+ELSEWHERE = {"cli/review.py", "cli/tour.py", "cli/main.py", "cli/__init__.py"}
 # This writes to standard output, in one call.
 ELSEWHERE |= {"hooks/main.py"}
 # This appends to the log of hook runs: it must work before anything else of ours is loaded.
@@ -23,6 +23,7 @@ ELSEWHERE |= {"vault/hook_runs.py"}
 # These only read: where a temporary folder is, and what a service answers.
 ELSEWHERE |= {"embed/transformer.py", "embed/remote.py"}
 ELSEWHERE |= {"mcp/stdio.py"}  # writes to standard output, and opens the null device in the place of standard input
+ELSEWHERE |= {"hosts/config_edit/report.py"}  # asks the programs that a host starts for their version
 ELSEWHERE |= {"project/root_commit.py"}  # asks git for a commit; nothing in the repository can make it write
 ELSEWHERE |= {"vault/prestat.py"}  # opens a folder to list it, and writes to memory that two processes share
 ELSEWHERE |= {"context/prompt_servers.py"}  # asks macOS about a process

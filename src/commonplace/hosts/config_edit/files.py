@@ -186,7 +186,8 @@ def remove_empty_folders(snapshot: FileSnapshot, made: Collection[str] | None) -
             return
         *folders, _ = folders
         try:
-            with closing(open_disk(os.path.dirname(real)).open(())) as folder:
+            disk = open_disk(os.path.dirname(real))
+            with closing(disk.open(())) as folder:
                 folder.remove_folder(os.path.basename(real))
         except FileNotFoundError:  # it is gone already; the one above may be empty
             continue
