@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         FileList,
         FileText,
         Finding,
+        ForgottenMemory,
         Hit,
         ImportResult,
         JournalRun,
@@ -154,9 +155,20 @@ class Book(OpenBook):
         """Replace the whole file of a memory. For a person."""
         return self._run(verbs.edit.edit, key, data, scope, if_revision)
 
-    def undo(self, key: str, scope: ScopeChoice | None = None) -> StoreResult:
-        """Undo the last change to a memory: the text before it becomes a new revision."""
-        return self._run(verbs.edit.undo, key, scope)
+    def move(self, key: str, to: str, scope: ScopeChoice | None = None) -> StoreResult:
+        """Move a memory to another scope or project, with its history and the links that lead to it."""
+        return self._run(verbs.move.move, key, to, scope)
+
+    def rename(self, key: str, new_key: str, scope: ScopeChoice | None = None) -> StoreResult:
+        """Give a memory another key, with its history and the links that lead to it."""
+        return self._run(verbs.move.rename, key, new_key, scope)
+
+    def undo(self, key: str, scope: ScopeChoice | None = None, *, steps: int = 1, to: str | None = None) -> StoreResult:
+        """Undo the last change to a memory: the text before it becomes a new revision.
+
+        `steps` undoes more changes; `to` brings back a revision of its history.
+        """
+        return self._run(verbs.edit.undo, key, scope, steps, to)
 
     def pin(self, key: str, scope: ScopeChoice | None = None) -> StoreResult:
         """Show a memory first in every brief of its scope. For a person."""
@@ -175,6 +187,14 @@ class Book(OpenBook):
     def restore(self, key: str, scope: ScopeChoice | None = None) -> StoreResult:
         """Bring a memory back from the trash, byte for byte, or after its file was deleted outside."""
         return self._run(verbs.forget.restore, key, scope)
+
+    def list_trash(self, scope: ScopeChoice | None = None, *, since: Moment | None = None) -> list[ForgottenMemory]:
+        """Return what can be restored in the caller's scopes, the last forgotten first."""
+        return self._run(verbs.trash.list_trash, scope, since)
+
+    def restore_all(self, scope: ScopeChoice, *, since: Moment | None = None) -> list[StoreResult]:
+        """Bring back all memories of a scope that can be restored, or those that were forgotten since a time."""
+        return self._run(verbs.trash.restore_all, scope, since)
 
     def project(self) -> ProjectInfo:
         """Return which project the caller's folder is, why, and how many memories it has."""
@@ -332,9 +352,9 @@ class Book(OpenBook):
             budget_tokens, related, explain, expired, strong, everything,
         )  # fmt: skip
 
-    def show(self, key: str, scope: PlaceChoice | None = None) -> Memory:
-        """Return one memory with all its entries, from the nearest scope that has it."""
-        return self._run(verbs.show.show, key, scope)
+    def show(self, key: str, scope: PlaceChoice | None = None, *, revision: str | None = None) -> Memory:
+        """Return one memory with all its entries, from the nearest scope that has it; or as it was at a revision."""
+        return self._run(verbs.show.show, key, scope, revision)
 
     def source(self, key: str, scope: ScopeChoice | None = None) -> tuple[bytes, str]:
         """Return the file of a memory as it is, and its revision."""
@@ -353,17 +373,20 @@ class Book(OpenBook):
         hidden: bool = False,
         outside: bool = False,
         everything: bool = False,
+        since: Moment | None = None,
     ) -> list[MemoryItem]:
         """Return the memories of the caller's scopes, by scope and key.
 
         Superseded and expired ones only with `hidden`; proposed ones only for a caller that may review them. `outside`:
-        only those that came from outside and were never accepted. `everything`: all scopes, for a person.
+        only those that came from outside and were never accepted. `everything`: all scopes, for a person. `since`: only
+        those that were changed then or later.
         """
-        return self._run(verbs.show.list_, scope, type, tag, hidden, outside, everything)
+        return self._run(verbs.show.list_, scope, type, tag, hidden, outside, everything, since)
 
-    def history(self, key: str, scope: ScopeChoice | None = None) -> Sequence[Revision]:
-        """Return every known revision of a memory, oldest first, with who changed it and when."""
-        return self._run(verbs.edit.history, key, scope)
+    def history(self, key: str, scope: ScopeChoice | None = None, *, diff: bool = False) -> Sequence[Revision]:
+        """Return every known revision of a memory, oldest first, with who changed it and when; with `diff`, also what
+        each change took away and added."""
+        return self._run(verbs.edit.history, key, scope, diff)
 
     def timeline(self, session: str | None = None, since: Moment | None = None, limit: int = 50) -> Sequence[Hit]:
         """Return what was stored and the runs of the journal, latest first; or only what one session stored."""

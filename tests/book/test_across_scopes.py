@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.model.errors import AmbiguousKey, NotFound
+from commonplace.model.errors import AmbiguousKey, CommonplaceError, NotFound
 from commonplace.model.scope import Scope, ScopeKind
 from tests.book.opened import open_book
 
@@ -82,7 +82,7 @@ def test_consolidating_marks_them(root: Path) -> None:
 
 
 def test_what_is_not_the_callers_is_not_marked(root: Path) -> None:
-    """A link into a scope that is another's, or to what is not there, stands as a link and changes nothing else."""
+    """A link into a scope that is another's stands as a link and changes nothing else; one to nothing is refused."""
     with open_book(root, project="github.com/other/thing", session="other") as other:
         made(other)
         other.store("Of a session.", key="note", scope="session")
@@ -90,7 +90,8 @@ def test_what_is_not_the_callers_is_not_marked(root: Path) -> None:
         book.store(NEW, key="testing-framework")
         book.store("Mine.", key="note", scope="session")
         for to in ("session/not-there", "team/x", "agent/x", "global/NOT A KEY", "global/"):
-            assert book.link("testing-framework", "supersedes", to).action == "relabelled"
+            with pytest.raises(CommonplaceError):
+                book.link("testing-framework", "supersedes", to)
         book.link("testing-framework", "supersedes", "session/note", Scope(ScopeKind.PROJECT, "github.com/other/thing"))
         assert book.show("note").meta.status == "active"
         assert book.show("note", Scope(ScopeKind.SESSION, "other")).meta.status == "active"

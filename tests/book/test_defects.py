@@ -35,8 +35,11 @@ def test_nobody_is_shown_anothers_scope(root: Path, scope: ScopeChoice, role: st
         other.store(SECRET_PLAN, key="zebra", scope=scope)
         other.store("The zebra plan is settled.", key="zebra", scope=scope, mode="replace")
     with open_book(root, agent="me", session="mine", role=role) as book:
-        book.store("Horses are fine.", key="mine")
-        book.link("mine", "relates_to", f"{scope}/zebra")
+        path = root / book.store("Horses are fine.", key="mine").path.lstrip("/")
+        links = f"links: [{{rel: relates_to, to: {scope}/zebra, origin: human, status: active}}]\n"
+        path.write_text(path.read_text("utf-8").replace("type: project\n", f"type: project\n{links}"), "utf-8")
+        with pytest.raises(NotFound):
+            book.link("mine", "relates_to", f"{scope}/zebra")
         assert {hit.key for hit in book.recall("zebra plan").hits} == {"mine"}
         assert "zebra" not in keys(book, limit=100)
         assert [item.key for item in book.list(hidden=True)] == ["mine"]

@@ -43,8 +43,10 @@ def proposed(root: Path, scope: ScopeChoice = "session", *more: str) -> Path:
         path = root / agent.store(FACT, key="engine", scope=scope, tags=["captured"]).path.lstrip("/")
         for text in more:
             agent.store(text, key="engine", scope=scope)
-        agent.link("engine", "relates_to", "beside", scope)
-        agent.link("engine", "relates_to", "global/wide", scope)
+        for key, place in (("beside", scope), ("wide", "global")):
+            agent.store(f"Of {key}.", key=key, scope=place)
+            agent.link("engine", "relates_to", key if place == scope else f"{place}/{key}", scope)
+            agent.forget(key, place)  # a link may outlive what it leads to
     path.write_text(path.read_text("utf-8").replace("status: active", "status: proposed", 1), "utf-8")
     return path
 

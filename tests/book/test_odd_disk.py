@@ -20,6 +20,7 @@ def test_a_folder_that_cannot_be_written(root: Path, monkeypatch: pytest.MonkeyP
     """Where no file can be made, every write is ReadOnly, reading goes on, and nothing is changed."""
     with open_book(root) as book:
         book.store("Words.", key="words")
+        book.store("Other words.", key="other")
         before, real = files(root, databases=False), os.open
 
         def refuse(path: object, flags: int, *rest: object, **more: object) -> int:
@@ -31,12 +32,12 @@ def test_a_folder_that_cannot_be_written(root: Path, monkeypatch: pytest.MonkeyP
         verbs: list[Callable[[], object]] = [
             lambda: book.store("More.", key="words"), lambda: book.store("New."), lambda: book.forget("words"),
             lambda: book.store("Other.", key="words", mode="replace"), lambda: book.data_put("x", b""),
-            lambda: book.link("words", "relates_to", "x"),
+            lambda: book.link("words", "relates_to", "other"),
         ]  # fmt: skip
         for verb in verbs:
             with pytest.raises(ReadOnly):
                 verb()
-        assert keys(book, "words") == ["words"] and files(root, databases=False) == before
+        assert keys(book, "words") == ["words", "other"] and files(root, databases=False) == before
         monkeypatch.undo()
         assert book.store("More.", key="words").action == "appended" and book.verify().ok
 

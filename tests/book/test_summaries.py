@@ -1,4 +1,4 @@
-"""The one line that pages and lists show is of the newest entry, unless somebody gave another."""
+"""The one line that pages and lists show is of the main fact as it is now, unless a person or an agent gave another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def shown(root: Path, key: str) -> str:
     return summary
 
 
-def test_a_made_summary_follows_the_newest_entry(root: Path) -> None:
+def test_a_made_summary_follows_a_correction(root: Path) -> None:
     """After a correction was added, page and list say what is right now; after an undo, what was said before."""
     with open_book(root) as book:
         book.store("Staging listens on port 5432. It always did.", key="port")
@@ -29,8 +29,35 @@ def test_a_made_summary_follows_the_newest_entry(root: Path) -> None:
     assert shown(root, "port") == "Staging listens on port 6000 now."
     with open_book(root) as book:
         book.undo("port")
-    assert shown(root, "port") == "And on port 7000."
+    assert shown(root, "port") == "Staging listens on port 6000 now."
     assert not list((root / ".commonplace/history").rglob("*.appended.*"))
+
+
+def test_an_addition_does_not_hide_the_main_fact(root: Path) -> None:
+    """What is added about something else leaves the summary as it is, whoever reads it, also after an undo."""
+    with open_book(root) as book:
+        book.store("The service listens on port 8002.", key="service")
+        book.store("Also listens on 9090.", key="service")
+        book.store("Logs go to /var/log.", key="service")
+    assert shown(root, "service") == "The service listens on port 8002."
+    with open_book(root) as book:
+        book.store("The service listens on port 8003.", key="service")
+    assert shown(root, "service") == "The service listens on port 8003."
+    with open_book(root) as book:
+        book.undo("service")
+    assert shown(root, "service") == "The service listens on port 8002."
+
+
+def test_a_summary_leaves_no_code_open(root: Path) -> None:
+    """A sentence does not end inside a code span, and a summary is cut before one, or closes it."""
+    start = "The way that the deploy script of the web application is called, by hand or by cron, is "
+    with open_book(root) as book:
+        book.store("Run `make build. Then test` first. Then rest.", key="sentence")
+        book.store(f"{start}`make deploy ENV=production REGION=eu-west-1`.", key="late")
+        book.store(f"Start `uvicorn {'--flag ' * 30}`.", key="early")
+    assert shown(root, "sentence") == "Run `make build. Then test` first."
+    assert shown(root, "late") == f"{start.strip()}…"
+    assert shown(root, "early").endswith("--flag…`") and len(shown(root, "early")) <= 120
 
 
 def test_a_given_summary_stays(root: Path) -> None:
@@ -84,3 +111,17 @@ def test_a_repair_has_nothing_to_do_in_a_folder_with_sub_pages(root: Path) -> No
         before = files(root, databases=False)
         book.reindex()
     assert files(root, databases=False) == before
+
+
+def test_an_imported_note_is_summed_up_by_its_newest_entry(root: Path, tmp_path: Path) -> None:
+    """Of a note with several entries that comes from another book, the newest says what is so; all keep their time."""
+    with open_book(tmp_path / "old") as old:
+        old.store("Staging runs in Paris.", key="staging", scope="global", occurred="2026-01-02T03:04:05Z")
+        old.store("Backups of staging are kept for a week.", key="staging", scope="global", occurred="2026-03-02")
+    path = tmp_path / "old" / "memories" / "global" / "staging.md"
+    path.write_text(path.read_text("utf-8").replace("summary: Staging runs in Paris.\n", ""), "utf-8")
+    with open_book(root) as book:
+        book.import_from(tmp_path / "old", "scaffold")
+        assert book.show("staging").meta.summary == "Backups of staging are kept for a week."
+        times = [entry.occurred for entry in book.show("staging").entries]
+    assert times == ["2026-01-02T03:04:05Z", "2026-03-02T00:00:00Z"]

@@ -129,6 +129,7 @@ def test_an_agents_own_link_can_be_undone(root: Path) -> None:
     """What an agent proposed, and nobody has judged, it takes back itself."""
     with open_book(root, agent="scout", role="agent") as agent:
         agent.store("v one", key="k")
+        agent.store("Other.", key="o")
         agent.link("k", "relates_to", "o")
         agent.undo("k")
         assert links(agent, "k") == [] and said(agent, "k") == ["v one"]

@@ -66,7 +66,7 @@ def test_since_and_until_are_about_when_it_happened(root: Path) -> None:
         assert found(None, "2025-03-02T11:59:59Z") == {"m-1"}
         assert found("2025-03-03T14:00:00+02:00", None) == {"m-3", "today"}
         assert [hit.key for hit in book.timeline(since="2025-03-03")] == ["today", "m-3"]
-        for bad in ("yesterday", "", "2025-13-01", "03/02/2025"):
+        for bad in ("some day", "", "2025-13-01", "03/02/2025"):
             with pytest.raises(InvalidField):
                 book.recall("meeting", since=bad)
 
@@ -204,10 +204,10 @@ def test_links_are_proposed_by_agents_and_made_by_people(root: Path) -> None:
         agent.store("More.", key="one")
         agent.store("All new.", key="one", mode="replace")
         assert ("two", "human", "active") in {(x.to, x.origin, x.status) for x in agent.show("one").meta.links}
-        assert {item.key for item in agent.related("one")} == {"two", "three"}
+        assert {item.key for item in agent.related("one")} == {"two"}  # the other link waits
         assert [item.key for item in agent.related("two")] == ["three"]
         agent.store("Not this one.", key="three", scope="project")
-        assert [(item.key, item.scope) for item in agent.related("one")] == [("three", "global"), ("two", "project")]
+        assert [(item.key, item.scope) for item in agent.related("one")] == [("two", "project")]
 
 
 def test_the_timeline_has_what_was_done(root: Path) -> None:

@@ -99,7 +99,35 @@ CASES: dict[str, Case] = {
             (("test-runner", "--if-revision", GONE), 32, "revision_mismatch"),
         ),
     ),
-    "restore": Case(good=(("old-runner",),), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))),
+    "restore": Case(
+        good=(("old-runner",), (), ("--since", "1h"), ("--all", "--scope", "project")),
+        empty=(("--scope", "global"), ("--all", "--scope", "global")),
+        wrong=(
+            (("not-there",), 1, "not_found"),
+            (("--all",), 2, "usage"),
+            (("old-runner", "--since", "1h"), 2, "usage"),
+            (("--since", "never"), 15, "invalid_field"),
+        ),
+    ),
+    "move": Case(
+        good=(("staging-port", "--to", "global"), ("release-day", "--to", "project:github.com/acme/web")),
+        wrong=(
+            ((), 2, "usage"),
+            (("staging-port",), 2, "usage"),
+            (("not-there", "--to", "global"), 1, "not_found"),
+            (("staging-port", "--to", "nowhere"), 13, "invalid_scope"),
+            (("staging-port", "--to", "project"), 30, "conflict"),
+        ),
+    ),
+    "rename": Case(
+        good=(("staging-port", "port"), ("release-day", "days/release", "--scope", "global")),
+        wrong=(
+            (("staging-port",), 2, "usage"),
+            (("not-there", "port"), 1, "not_found"),
+            (("staging-port", "Bad Key!"), 12, "invalid_key"),
+            (("staging-port", "lesson"), 31, "already_exists"),
+        ),
+    ),
     "review": Case(
         good=(
             ("--list",),
@@ -124,7 +152,7 @@ CASES: dict[str, Case] = {
         ),
     ),
     "history": Case(
-        good=(("staging-port",), ("old-runner",), (), ("--limit", "2")),
+        good=(("staging-port",), ("staging-port", "--diff"), ("old-runner",), (), ("--limit", "2")),
         empty=(("--of-session", "nobody"),),
         wrong=(
             (("--scope", "global"), 2, "usage"),
@@ -134,7 +162,16 @@ CASES: dict[str, Case] = {
     ),
     "pin": Case(good=(("staging-port",),), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))),
     "unpin": Case(good=(("staging-port",),), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))),
-    "undo": Case(good=(("staging-port",),), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))),
+    "undo": Case(
+        good=(("staging-port",), ("staging-port", "--steps", "1")),
+        wrong=(
+            ((), 2, "usage"),
+            (("not-there",), 1, "not_found"),
+            (("staging-port", "--steps", "0"), 15, "invalid_field"),
+            (("staging-port", "--steps", "9"), 30, "conflict"),
+            (("staging-port", "--to", "0000"), 1, "not_found"),
+        ),
+    ),
     "timeline": Case(
         good=((), ("--limit", "2")),
         empty=(("--of-session", "nobody"),),

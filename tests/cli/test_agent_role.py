@@ -85,7 +85,7 @@ def test_a_person_in_an_agents_shell(book: Path, monkeypatch: pytest.MonkeyPatch
     """--person gives a person's rights back on a terminal, and is refused where there is none."""
     monkeypatch.setenv("CLAUDECODE", "1")
     assert run("list", "--all", "--person", "--json").error()["code"] == "not_permitted"
-    with Terminal("list", "--all", "--person") as terminal:
+    with Terminal("list", "--all", "--person", columns=200) as terminal:
         terminal.expect("What only Alice knows.")
     with Terminal("list", "--all") as terminal:
         terminal.expect("not_permitted")

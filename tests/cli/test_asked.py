@@ -118,7 +118,7 @@ def test_nothing_waits(root: Path) -> None:
     """An empty queue is said, with status 1, at a terminal and without one."""
     with Terminal("review") as terminal:
         assert terminal.end() == (1, "Nothing waits.\n")
-    assert run("review").out == "Nothing waits.\n"
+    assert (run("review").out, run("review").err) == ("", "Nothing waits.\n")
 
 
 def test_ctrl_c_at_a_question(three: Path) -> None:

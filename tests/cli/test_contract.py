@@ -12,7 +12,18 @@ from tests.cli.conftest import PROJECT
 def test_the_fields_that_were_promised(book: Path) -> None:
     """store, recall, show, history, verify and an error have the fields of the contract, in its order."""
     stored = fine("store", "Staging listens on port 6000.", "--key", "staging")
-    assert list(stored) == ["key", "scope", "scope_id", "path", "revision", "entry", "action", "similar", "notice"]
+    assert list(stored) == [
+        "key",
+        "scope",
+        "scope_id",
+        "path",
+        "revision",
+        "entry",
+        "action",
+        "similar",
+        "notice",
+        "superseded",
+    ]
     assert (stored["key"], stored["scope"], stored["scope_id"]) == ("staging", "project", "github.com/acme/app")
     assert stored["action"] == "created" and stored["path"].endswith("/staging.md")
     assert [list(item) for item in stored["similar"]] == [["key", "scope", "similarity", "summary", "relation"]]
@@ -23,6 +34,7 @@ def test_the_fields_that_were_promised(book: Path) -> None:
     assert list(found["hits"][0]) == [
         "kind", "ref", "key", "scope", "scope_id", "path", "entry", "text", "summary", "author", "trust", "time_start",
         "time_end", "updated", "score", "revision", "sources", "status", "strong", "later",
+        "session",
     ]  # fmt: skip
     assert found["hits"][0]["kind"] == "memory"
 
@@ -79,4 +91,4 @@ def test_what_matches_is_counted_to_a_thousand(root: Path) -> None:
         book.store_many({"content": f"The kettle number {n} whistles."} for n in range(1_010))
     words = ("recall", "kettle", "--mode", "lexical", "--limit", "2")
     assert run(*words, "--json").answer()["total"] == 1_000
-    assert "2 of 1,000 or more that match." in run(*words).out
+    assert "2 of 1,000 or more that match." in run(*words).err

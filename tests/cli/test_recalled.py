@@ -59,7 +59,9 @@ def test_nothing_found_says_why() -> None:
 
     def reason(*words: str) -> str:
         printed, answer = run("recall", *words), run("recall", *words, "--json").answer()
-        assert printed.status == 1 and answer["hits"] == [] and printed.out == f"{answer['reason']}\n"
+        assert (
+            printed.status == 1 and answer["hits"] == [] and (printed.out, printed.err) == ("", f"{answer['reason']}\n")
+        )
         return str(answer["reason"])
 
     assert reason("lunch") == "Nothing is stored here yet."

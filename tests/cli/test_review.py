@@ -41,7 +41,7 @@ def test_a_key_is_enough_from_any_folder(proposed: str, monkeypatch: pytest.Monk
 def test_reject_by_key(proposed: str) -> None:
     """Rejecting needs no scope either."""
     assert run("review", "--reject", proposed).out == f"Rejected {proposed}.\n"
-    assert run("review", "--list").out.strip() == "Nothing waits."
+    assert run("review", "--list").err.strip() == "Nothing waits."
 
 
 def test_edit_by_key(proposed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import calendar
 import io
 import json
+import re
+import time
 import unicodedata
 from pathlib import Path
 
@@ -12,8 +15,9 @@ import pytest
 from commonplace import Book
 from commonplace.cli.screen import Screen, columns
 from tests.cli.calls import fine, process, run
+from tests.cli.cases import SOURCE
 from tests.cli.conftest import PROJECT
-from tests.cli.terminal import shown_at, without_colour
+from tests.cli.terminal import COLOUR, Terminal, shown_at, without_colour
 
 LONG = "/".join((f"{word}-" * 12)[:59] for word in ("alpha", "bravo", "delta", "gamma"))
 WIDE = "記憶は本の中にある。" * 8
@@ -150,3 +154,35 @@ def test_long_text_is_wrapped_at_words(book: Path) -> None:
     body = [line for line in lines if "word" in line and "summary" not in line]
     assert max(map(len, body)) <= 80 and " ".join(body).split() == words
     assert " ".join(words) in run("show", "long").out
+
+
+def test_paths_and_times_on_a_terminal(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal shows paths from ~ on and the time of this machine's clock; a pipe and JSON have UTC with a Z."""
+    monkeypatch.setenv("HOME", str(book.parent))
+    monkeypatch.setenv("TZ", "Etc/GMT-5")  # five hours ahead of UTC
+    with Terminal("show", "test-runner") as terminal:  # a process of its own, which reads TZ
+        text = COLOUR.sub("", terminal.end()[1])
+    assert re.search(r"file +~/book/memories/project/\S+/test-runner.md\n", text)
+    stored = fine("show", "test-runner")["updated"]
+    assert stored.endswith("Z")
+    here = time.strftime("%Y-%m-%d %H:%M", time.gmtime(_seconds(stored) + 5 * 3600))
+    assert re.search(rf"updated +{here}\n", text)
+    assert re.search(rf"updated +{stored[:10]} {stored[11:16]}Z\n", run("show", "test-runner").out)
+
+
+def _seconds(stamp: str) -> int:
+    return calendar.timegm(time.strptime(stamp, "%Y-%m-%dT%H:%M:%SZ"))
+
+
+@pytest.mark.parametrize("line", ["doctor", "doctor verify", "import {} --from mem0"])
+def test_progress_is_shown_and_erased(line: str, book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long work at a terminal says how far it is, and takes that off the screen; a pipe gets nothing of it."""
+    monkeypatch.setattr("commonplace.cli.screen._SHOW_AFTER", 0.0)
+    monkeypatch.setattr("commonplace.cli.screen._DRAW_EVERY", 0.0)
+    words = line.format(SOURCE).split()
+    _, text = shown_at(*words)
+    bars = re.findall(r"\r\x1b\[K  \[[#.]+\] [\d,]+ of [\d,]+", text)
+    assert bars
+    assert "\r\x1b[K" in text.rpartition(bars[-1])[2]
+    piped = run(*words)
+    assert "\x1b" not in piped.out + piped.err and "#" not in piped.err

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from commonplace.memories import lifecycle
+from commonplace.memories.purge import purge
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import CommonplaceError
@@ -126,7 +127,7 @@ def _restore(key: str) -> Op:
 
 def _purge(key: str) -> Op:
     def op(unit: Unit, model: Model) -> Model:
-        lifecycle.purge(unit, key)
+        purge(unit, key)
         parts = ({n: t for n, t in part.items() if n != key} for part in (model.notes, model.history, model.trash))
         notes, history, trash = parts
         return Model(notes, history, trash)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.model.choices import ScopeChoice
 from tests.book.opened import open_book
 from tests.maintenance.doctor_cases import examined, found, note, places, refuse
 
@@ -158,9 +159,14 @@ def test_links_that_lead_nowhere(root: Path) -> None:
         note(root, "global/Bob.md", "By hand.\n")
         fine = "[[bob]] [[people/Alice]] [[global/people/alice.md|her]] [[../global/old#top]] [[prices.csv]] `[[x]]`"
         book.store(f"See {fine} and [[nobody]].", key="links", scope="global")
+        places: tuple[tuple[str, ScopeChoice], ...] = (("nothing", "global"), ("away", "project"))
+        for key, scope in places:
+            book.store("Soon gone.", key=key, scope=scope)
         book.link("links", "relates_to", "global/nothing", scope="global")
         book.link("links", "supersedes", "project/away", scope="global")
         book.reject("links", "global", rel="supersedes", to="project/away")
+        for key, scope in places:
+            book.forget(key, scope)
         broken = found(book, "broken_link")
         assert {finding.message for finding in broken} == {
             "A link leads to 'global/nothing', which does not exist.",

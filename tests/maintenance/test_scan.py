@@ -114,4 +114,4 @@ def test_what_is_not_read_is_named(
     )
     assert [place.path for place in answer.places] == ["/data/fits.txt"]
     main(["scan", "--root", str(root)])
-    assert "not read: /data/large.txt: It has 16,000,001 bytes" in capsys.readouterr().out
+    assert f"not read: {root}/data/large.txt: It has 16,000,001 bytes" in capsys.readouterr().out

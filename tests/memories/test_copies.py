@@ -20,7 +20,10 @@ WRITES: dict[str, Callable[[Book, str], object]] = {
     "append": lambda book, key: book.store(f"More of {key}.", key=key, scope="project"),
     "replace": lambda book, key: book.store(f"All of {key}.", key=key, scope="project", mode="replace"),
     "edit": lambda book, key: book.edit(key, book.source(key)[0] + b"\nBy hand.\n"),
-    "link": lambda book, key: book.link(key, "relates_to", "elsewhere", scope="project"),
+    "link": lambda book, key: (
+        book.store("Another one.", key="elsewhere"),
+        book.link(key, "relates_to", "elsewhere", scope="project"),
+    ),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.memories import history, lifecycle
+from commonplace.memories import history, lifecycle, purge
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import (
     AlreadyExists,
@@ -42,7 +42,7 @@ def texts(keep: MemoryStore, key: str) -> list[str]:
 
 def do(keep: MemoryStore, verb: str, key: str, *arguments: object) -> lifecycle.ChangeResult:
     with keep.unit(FOLDER, EVERYTHING) as unit:
-        kept: lifecycle.ChangeResult = getattr(lifecycle, verb)(unit, key, *arguments)
+        kept: lifecycle.ChangeResult = getattr(purge if verb == "purge" else lifecycle, verb)(unit, key, *arguments)
         unit.commit()
     return kept
 

@@ -155,5 +155,5 @@ def test_the_command_line_sets_weak_hits_apart(tmp_path: Path, monkeypatch: pyte
     only = run("recall", KNOWN, "--strong").out
     assert "loader" in only and "kitchen" not in only and "Weaker" not in only
     assert [hit["key"] for hit in fine("recall", KNOWN, "--strong")["hits"]] == ["loader"]
-    assert "No strong match." in run("recall", "penguins", "--strong").out
+    assert "No strong match." in run("recall", "penguins", "--strong").err
     assert "Weaker matches:" in run("recall", "penguins").out

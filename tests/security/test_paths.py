@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.memories import lifecycle
+from commonplace.memories.purge import purge
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidKey
@@ -37,7 +38,7 @@ VERBS: dict[str, Verb] = {
     "undo": lambda unit, key: lifecycle.undo(unit, key, "agent"),
     "forget": lambda unit, key: lifecycle.forget(unit, key, "agent"),
     "restore": lifecycle.restore,
-    "purge": lifecycle.purge,
+    "purge": purge,
 }
 
 

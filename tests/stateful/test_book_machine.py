@@ -132,8 +132,11 @@ class BookMachine(Checked):
     @rule(who=who, data=st.data(), to=keys)
     def link(self, who: int, data: st.DataObject, to: str) -> None:
         scope, key = place = self.some(data)
-        self.books[who].link(key, "relates_to", to, scope)
-        self.model.link(place, to)
+        if (scope, to) in self.model.notes:
+            self.books[who].link(key, "relates_to", to, scope)
+            self.model.link(place, to)
+        elif all(to != other for _, other in self.model.notes):
+            refused(lambda: self.books[who].link(key, "relates_to", to, scope), NotFound)
 
     @precondition(lambda self: self.model.notes)
     @rule(who=who, data=st.data())

@@ -5,6 +5,8 @@ Here is what `commonplace --help` and `--version` need, which load nothing else.
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 
 from commonplace import __version__
@@ -13,6 +15,21 @@ from commonplace.verbs import COMMANDS
 GLOBALS_WITH_VALUE = ("--root", "--project", "--agent", "--session")  # they may stand before the command
 INTERRUPTED = 130
 STOPPED = ("Stopped.", "Everything that was acknowledged before is kept.")
+LOST_OUTPUT = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG})  # what standard output fails with, not a pipe's end
+_WRITE_FAILED = 56
+_LOST = "Look where the output goes. What the command changed in the book is kept."
+
+
+def report_lost_output(error: OSError, words: list[str]) -> int:
+    """Say that standard output cannot be written; return the exit status."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries again when it ends
+    message = f"Standard output cannot be written: {error.strerror}."
+    if "--json" in words:
+        fields = f'"code": "write_failed", "message": "{message}", "hint": "{_LOST}"'
+        sys.stderr.write(f'{{"error": {{{fields}}}}}\n')
+    else:
+        sys.stderr.write(f"error: {message} [write_failed]\nwhat to do: {_LOST}\n")
+    return _WRITE_FAILED
 
 
 def print_overview(words: list[str]) -> int | None:

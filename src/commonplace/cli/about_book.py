@@ -145,7 +145,12 @@ def _status(call: Call) -> int:
         screen.line(f"{screen.paint('problem     ', 'bad')} {shown(problem)}")
     screen.line()
     rows = [
-        (scope_name(item.scope, item.scope_id), str(item.memories), "yours here" if item.own else "", item.path)
+        (
+            scope_name(item.scope, item.scope_id),
+            str(item.memories),
+            "yours here" if item.own else "",
+            call.place(item.path),
+        )
         for item in status.scopes
     ]
     screen.table(("SCOPE", "MEMORIES", "", "FOLDER"), rows, ("name", "", "weak", "weak"))
@@ -206,7 +211,7 @@ def _print_settings(call: Call, settings: Sequence[Setting], problems: Sequence[
         rows = [(item.name, item.value or "-", item.source) for item in settings]
         call.screen.table(("SETTING", "VALUE", "FROM"), rows, ("name", "", "weak"))
         if not settings:
-            call.screen.line("It is no longer in config.toml.")
+            call.remark("It is no longer in config.toml.", "")
         for problem in problems:
             call.warn(problem)
     return DONE
@@ -254,14 +259,14 @@ def _doctor(call: Call) -> int:
         for finding in found:
             groups.setdefault((finding.severity, finding.code), []).append(finding)
         for group in groups.values():
-            _print_findings(call.screen, group, len(group) if call.args.all else _MAX_SHOWN)
+            _print_findings(call, group, len(group) if call.args.all else _MAX_SHOWN)
         _print_summary(call.screen, found)
     return DONE if ok else NOTHING
 
 
-def _print_findings(screen: Screen, group: Sequence[Finding], limit: int) -> None:
+def _print_findings(call: Call, group: Sequence[Finding], limit: int) -> None:
     """Print what the findings of one code have in common, then where they are."""
-    first = group[0]
+    screen, first = call.screen, group[0]
     alike = all(finding.message == first.message for finding in group)
     screen.line(
         f"{screen.paint(first.severity, _SEVERITY_STYLES[first.severity])} {screen.paint(first.code, 'strong')}"
@@ -271,7 +276,7 @@ def _print_findings(screen: Screen, group: Sequence[Finding], limit: int) -> Non
     screen.block(f"what to do: {first.hint}")
     for finding in group[:limit]:
         what = "" if alike else f": {shown(finding.message)}"
-        screen.line(f"    {screen.paint(shown(finding.path), 'name')}{what}")
+        screen.line(f"    {screen.paint(shown(call.place(finding.path)), 'name')}{what}")
     if len(group) > limit:
         screen.line(screen.paint(f"    and {len(group) - limit:,} more; --all shows them.", "weak"))
     screen.line()
@@ -303,9 +308,10 @@ def _scan(call: Call) -> int:
         screen = call.screen
         for place in found.places:
             line = f"line {place.line:,}" if place.line else "in its name"
-            screen.line(f"{screen.paint(shown(place.path), 'name')}: {line}: {screen.paint(place.rule, 'bad')}")
+            file = screen.paint(shown(call.place(place.path)), "name")
+            screen.line(f"{file}: {line}: {screen.paint(place.rule, 'bad')}")
         for skipped in found.skipped:
-            screen.line(screen.paint(f"not read: {shown(skipped.path)}: {shown(skipped.message)}", "weak"))
+            screen.line(screen.paint(f"not read: {shown(call.place(skipped.path))}: {shown(skipped.message)}", "weak"))
         places = plural(len(found.places), "place", "places")
         screen.line(f"{plural(found.files, 'file', 'files')} read, {places} with what looks like a secret.")
         if found.places:
@@ -327,7 +333,7 @@ def _reindex(call: Call) -> int:
         if embedded is not None:
             call.screen.line(f"{plural(embedded, 'entry', 'entries')} embedded.")
         if notice:
-            call.screen.line(call.screen.paint(notice, "warn"))
+            call.remark(notice, "warn")
     return DONE
 
 

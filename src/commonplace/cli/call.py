@@ -44,12 +44,15 @@ _OFF = frozenset({"", "0", "false", "no", "off"})
 _ACTIONS = {
     "created": "Stored",
     "appended": "Added to",
-    "undone": "Undid the last change of",
+    "undone": "Brought back the earlier text of",
     "forgotten": "Moved to the trash:",
     "purged": "Removed for good:",
     "purging": "Removed, though not yet from the databases:",
     "restored": "Restored",
+    "moved": "Moved",
+    "renamed": "Renamed to",
     "relabelled": "Changed",
+    "proposed": "Proposed a link of",
     "consolidated": "Merged into",
     "replaced": "Replaced",
     "edited": "Changed",
@@ -110,6 +113,32 @@ class Call:
     def screen(self) -> Screen:
         """Where people read the answer."""
         return Screen(self.stdout, self.environment)
+
+    @cached_property
+    def notes(self) -> Screen:
+        """Where people read what is no part of the answer: that there is none, or that there is more."""
+        return Screen(self.stderr, self.environment)
+
+    def remark(self, text: str, style: str = "weak") -> None:
+        """Say on standard error what is no part of the answer."""
+        self.stdout.flush()  # on a terminal it stands below the answer
+        self.notes.line(self.notes.paint(text, style))
+
+    def place(self, path: str) -> str:
+        """Return where a file of the book is on the disk, so that another program can open it.
+
+        Below the working folder that is a relative path; below the home folder, on a terminal, one with `~`.
+        """
+        root = self._book.context.root if self._book is not None else ""
+        real = os.path.join(root, *path.split("/"))
+        if not root or (not os.path.lexists(real) and os.path.lexists(path)):
+            real = path  # beside the databases, which may be outside the book
+        folder, home = here(), os.path.expanduser("~")
+        if folder is not None and real.startswith(os.path.join(folder, "")):
+            return os.path.relpath(real, folder)
+        if self.screen.tty and real.startswith(os.path.join(home, "")):
+            return os.path.join("~", os.path.relpath(real, home))
+        return real
 
     def open(self, *, for_repair: bool = False) -> Book:
         """Open the book that the options and the environment name, for the project of this folder.
@@ -172,6 +201,8 @@ class Call:
                 value = self.text(value)
             if isinstance(value, list) and field.kind is str:
                 value = " ".join(value)
+            if field.name in ("key", "path") and str(value).endswith(".md") and os.path.isfile(value):
+                value = os.path.abspath(value)  # as `place` shows it
             given[field.name] = value
         return request(**given)
 
@@ -287,7 +318,8 @@ def print_change(call: Call, change: StoreResult, more: str = "") -> int:
         action = _ACTIONS.get(change.action, change.action)
         place = scope_name(change.scope, change.scope_id)
         screen.line(f"{action} {screen.paint(shown(change.key), 'name')} ({place})")
-        if more:
-            screen.line(f"  {screen.paint(shown(more), 'weak')}")
+        lines = [more, f"supersedes {', '.join(change.superseded)}" if change.superseded else ""]
+        for line in filter(None, lines):
+            screen.line(f"  {screen.paint(shown(line), 'weak')}")
         call.warn(change.notice)
     return DONE

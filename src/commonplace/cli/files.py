@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
 from commonplace.cli.parser import Usage
-from commonplace.cli.screen import minute, plural, shown
+from commonplace.cli.screen import plural, shown
 from commonplace.shell.session import CommandResult, ShellSession
 
 with contextlib.suppress(ImportError):
@@ -35,7 +35,7 @@ def _list(call: Call) -> int:
             (
                 item.path.rsplit("/", 1)[-1] + ("/" if item.kind == "folder" else ""),
                 str(item.entries) if item.kind != "file" else "",
-                minute(item.updated),
+                call.screen.minute(item.updated),
                 "" if item.status == "active" else item.status,
                 item.summary,
             )
@@ -43,7 +43,7 @@ def _list(call: Call) -> int:
         ]
         call.screen.table(("NAME", "ENTRIES", "UPDATED", "STATUS", "SUMMARY"), rows, ("name", "", "weak", "warn"))
         if listed.hidden:
-            call.screen.line(f"{plural(listed.hidden, 'note', 'notes')} superseded or expired: --inactive shows them.")
+            call.remark(f"{plural(listed.hidden, 'note', 'notes')} superseded or expired: --inactive shows them.")
         _print_next(call, listed.next)
     return DONE if listed.items else NOTHING
 
@@ -62,10 +62,10 @@ def _search(call: Call) -> int:
     found = call.run(verbs.search.search_memory)
     if not call.answer(found):
         for match in found.matches:
-            place = call.screen.paint(f"{shown(match.path)}:{match.line}:", "name")
+            place = call.screen.paint(f"{shown(call.place(match.path))}:{match.line}:", "name")
             call.screen.line(f"{place} {shown(match.text)}")
         if not found.matches:
-            call.screen.line("Nothing found.")
+            call.remark("Nothing found.", "")
         _print_next(call, found.next)
     return DONE if found.matches else NOTHING
 
@@ -155,7 +155,7 @@ def _data(call: Call) -> int:
             book.data_remove(args.name)
             path = f"/data/{args.name}"
     if not call.answer({"action": args.action, "path": path}):
-        call.screen.line(f"{'Stored' if args.action == 'put' else 'Removed'} {shown(path)}")
+        call.screen.line(f"{'Stored' if args.action == 'put' else 'Removed'} {shown(call.place(path))}")
     return DONE
 
 

@@ -6,7 +6,7 @@ import json
 
 from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
-from commonplace.cli.screen import minute, plural, shown
+from commonplace.cli.screen import plural, shown
 from commonplace.journal.manifest import manifest_schema
 from commonplace.model.errors import InvalidManifest
 
@@ -17,14 +17,14 @@ def _list(call: Call) -> int:
     if not call.answer(recent):
         for entry in recent.entries:
             where = "  ".join(
-                [shown(minute(entry.time)), shown(entry.status), *([shown(entry.run)] if entry.run else [])]
+                [shown(screen.minute(entry.time)), shown(entry.status), *([shown(entry.run)] if entry.run else [])]
             )
             screen.line(screen.paint(where, "weak"))
             screen.block(entry.text)
         if recent.truncated:
-            screen.line(screen.paint(f"More: --cursor {shown(recent.next)}", "weak"))
+            call.remark(f"More: --cursor {shown(recent.next)}")
         if not recent.entries:
-            screen.line("Nothing found.")
+            call.remark("Nothing found.", "")
     return DONE if recent.entries else NOTHING
 
 
@@ -33,7 +33,7 @@ def _show(call: Call) -> int:
     if not call.answer(found):
         call.screen.line(shown(json.dumps(found.manifest, ensure_ascii=False, indent=1)))
         if not found.complete:
-            call.screen.line(call.screen.paint("The recording is incomplete: record the run again.", "warn"))
+            call.remark("The recording is incomplete: record the run again.", "warn")
     return DONE
 
 
@@ -44,7 +44,7 @@ def _record(call: Call) -> int:
     if not call.answer(recorded):
         screen = call.screen
         said = {"recorded": "Recorded", "completed": "Completed", "unchanged": "Already recorded"}[recorded.action]
-        screen.line(f"{said}: {shown(recorded.run)}  {shown(recorded.path or '')}")
+        screen.line(f"{said}: {shown(recorded.run)}  {shown(call.place(recorded.path)) if recorded.path else ''}")
         if recorded.redacted:
             screen.line(screen.paint(f"{plural(recorded.redacted, 'secret', 'secrets')} removed.", "warn"))
         for key in recorded.lessons:
@@ -64,7 +64,7 @@ def _lessons(call: Call) -> int:
             )
             call.screen.block(lesson.summary)
         if not lessons:
-            call.screen.line("Nothing found.")
+            call.remark("Nothing found.", "")
     return DONE if lessons else NOTHING
 
 
@@ -75,7 +75,7 @@ def _compact(call: Call) -> int:
             runs = plural(done.runs, "run", "runs")
             call.screen.line(f"Summarised {runs} of {', '.join(done.months)}; the files are in _archive.")
         else:
-            call.screen.line("Nothing is old enough.")
+            call.remark("Nothing is old enough.", "")
     return DONE
 
 

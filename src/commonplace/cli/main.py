@@ -6,7 +6,7 @@ import os
 import sys
 from itertools import pairwise
 
-from commonplace.cli import GLOBALS_WITH_VALUE, INTERRUPTED, STOPPED, print_overview
+from commonplace.cli import GLOBALS_WITH_VALUE, INTERRUPTED, STOPPED, print_overview, report_lost_output
 
 TYPE_CHECKING = False  # as in typing, which `--help` and `--version` do without
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ def main(line: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # every other one has become an error with a code
+        return report_lost_output(error, words)
     except KeyboardInterrupt:  # while loading: `run_command` does not run yet
         sys.stderr.write(f"error: {STOPPED[0]} [interrupted]\nwhat to do: {STOPPED[1]}\n")
         return INTERRUPTED

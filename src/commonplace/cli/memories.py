@@ -1,23 +1,25 @@
-"""The commands that change memories: store, forget, clear, consolidate, link."""
+"""The commands that change memories: store, forget, clear, restore, move, rename, consolidate, link."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from contextlib import suppress
 
 from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags, print_change
 from commonplace.cli.parser import Usage
-from commonplace.cli.screen import Screen, plural, shown
+from commonplace.cli.screen import Screen, plural, scope_name, shown
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.results import SimilarMemory
+from commonplace.model.memory import Status
+from commonplace.model.results import SimilarMemory, StoreResult
 
 
 def _store(call: Call) -> int:
     request = call.make_request(verbs.store.StoreRequest)
     with call.open() as book:
         stored = verbs.store.store(book.context, request)
-        print_change(call, stored, stored.path)
+        print_change(call, stored, call.place(stored.path))
         if not call.args.json:
             _print_similar(call.screen, stored.similar)
         call.stdout.flush()
@@ -81,18 +83,75 @@ def _clear(call: Call) -> int:
     return DONE if count else NOTHING
 
 
+def _add_restore_options(parser: argparse.ArgumentParser) -> None:
+    since = verbs.trash.SINCE  # loaded for this command alone
+    parser.add_argument("--since", metavar=since.metavar, help=since.help)
+    parser.add_argument("--all", action="store_true", help="every memory in the trash of the scope that --scope names")
+
+
+def _restore(call: Call) -> int:
+    args = call.args
+    if args.all and (args.key is not None or args.scope is None):
+        raise Usage("--all goes with --scope, and with no KEY")
+    if args.key is not None and args.since is not None:
+        raise Usage("--since goes without a KEY")
+    if args.key is not None:
+        return print_change(call, call.run(verbs.forget.restore))
+    with call.open() as book:
+        if args.all:
+            return _print_restored(call, book.restore_all(args.scope, since=args.since))
+        forgotten = book.list_trash(args.scope, since=args.since)
+    if not call.answer({"trash": forgotten}):
+        screen = call.screen
+        rows = [
+            (
+                item.key,
+                scope_name(item.scope, item.scope_id),
+                screen.minute(item.time),
+                item.author or "-",
+                item.summary,
+            )
+            for item in forgotten
+        ]
+        screen.table(("KEY", "SCOPE", "FORGOTTEN", "BY", "SUMMARY"), rows, ("name", "weak", "weak"))
+        if forgotten:
+            call.remark("To bring one back: commonplace restore KEY")
+        else:
+            call.remark("The trash is empty." if args.since is None else "Nothing found.", "")
+    return DONE if forgotten else NOTHING
+
+
+def _print_restored(call: Call, restored: Sequence[StoreResult]) -> int:
+    if not call.answer({"restored": restored}):
+        for item in restored:
+            call.screen.line(f"Restored {call.screen.paint(shown(item.key), 'name')}")
+        if not restored:
+            call.remark("Nothing found.", "")
+    return DONE if restored else NOTHING
+
+
+def _move(call: Call) -> int:
+    moved = call.run(call.verb)
+    return print_change(call, moved, call.place(moved.path))
+
+
 def _consolidate(call: Call) -> int:
-    return print_change(call, call.run(verbs.link.consolidate), f"superseded: {', '.join(call.args.keys)}")
+    return print_change(call, call.run(verbs.link.consolidate))
 
 
 def _link(call: Call) -> int:
-    return print_change(call, call.run(verbs.link.link), f"{call.args.rel} {call.args.to}")
+    linked = call.run(verbs.link.link)
+    waits = "; it waits for `commonplace review`" if linked.action == Status.PROPOSED else ""
+    return print_change(call, linked, f"{call.args.rel} {call.args.to}{waits}")
 
 
 COMMANDS = {
     "store": CliCommand(_store),
     "forget": CliCommand(_forget, _add_forget_options),
     "clear": CliCommand(_clear, flags(yes="do not ask")),
+    "restore": CliCommand(_restore, _add_restore_options),
+    "move": CliCommand(_move),
+    "rename": CliCommand(_move),
     "consolidate": CliCommand(_consolidate),
     "link": CliCommand(_link),
 }

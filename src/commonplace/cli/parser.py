@@ -105,7 +105,9 @@ def _add_field(parser: argparse.ArgumentParser, field: RequestField) -> None:
         if field.kind is int:
             options["type"] = int
     name = arg.option or field.name.replace("_", "-")
-    parser.add_argument(f"--{name}" if len(name) > 1 else f"-{name}", dest=field.name, **options)
+    action = parser.add_argument(f"--{name}" if len(name) > 1 else f"-{name}", dest=field.name, **options)
+    if arg.other_option:
+        parser._option_string_actions[f"--{arg.other_option}"] = action
 
 
 def split_words(text: str) -> list[str]:

@@ -3,50 +3,74 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags, here
 from commonplace.cli.parser import Usage, add_request
-from commonplace.cli.screen import Screen, minute, plural, scope_name, shown
+from commonplace.cli.screen import Screen, plural, scope_name, shown
 from commonplace.model.memory import PIN_PROPOSED, Memory, Status
-from commonplace.model.results import Hit, HitKind, MemoryItem, RecallResult
+from commonplace.model.results import Hit, HitKind, MemoryItem, RecallResult, Revision
+from commonplace.model.scope import ScopeKind
 from commonplace.recall.query import format_total
 from commonplace.verbs.tool import describe_later
 
+_DIFF_STYLES = {"-": "bad", "+": "good", "@": "weak"}
+
 
 def _recall(call: Call) -> int:
-    found = call.run(verbs.recall.recall)
+    request = call.make_request(verbs.recall.RecallRequest)
+    with call.open() as book:
+        found = verbs.recall.recall(book.context, request)
+        is_weak = not any(hit.strong for hit in found.hits)
+        elsewhere = verbs.recall.count_elsewhere(book.context, request) if is_weak and not call.args.json else {}
     answer: dict[str, object] = {"hits": found.hits, "total": found.total, "hidden": found.hidden}
     answer |= {"explained": found.explained} if call.args.explain else {}
     answer |= {"notice": found.notice} if found.notice else {}
     answer |= {"reason": found.reason} if found.reason else {}
     if not call.answer(answer):
-        _print_hits(call.screen, found.hits, found.explained)
-        _print_what_is_missing(call.screen, found, found.notice.removesuffix(call.notice).strip())
+        _print_hits(call.screen, found.hits, found.explained, names_scopes=request.everything)
+        _print_what_is_missing(call, found, found.notice.removesuffix(call.notice).strip())
+        _print_elsewhere(call, elsewhere, "match", "matches")
     return DONE if found.hits else NOTHING
 
 
-def _print_what_is_missing(screen: Screen, found: RecallResult, notice: str) -> None:
+def _print_what_is_missing(call: Call, found: RecallResult, notice: str) -> None:
     if not found.hits:
-        screen.line(found.reason)
+        call.remark(found.reason, "")
     elif found.total > len(found.hits):
-        screen.line(screen.paint(f"{format_total(len(found.hits), found.total)} --limit shows more.", "weak"))
+        call.remark(f"{format_total(len(found.hits), found.total)} --limit shows more.")
     if notice:
-        screen.line(screen.paint(notice, "warn"))
+        call.remark(notice, "warn")
     for status, number in found.hidden.items():
-        screen.line(screen.paint(f"Not shown: {plural(number, 'entry', 'entries')} of {status} memories.", "weak"))
+        call.remark(f"Not shown: {plural(number, 'entry', 'entries')} of {status} memories.")
 
 
-def _print_hits(screen: Screen, hits: Sequence[Hit], explained: Sequence[Mapping[str, float]] = ()) -> None:
+def _print_elsewhere(call: Call, counts: Mapping[str, int], one: str, many: str) -> None:
+    """Say that other scopes than the caller's have what was not found."""
+    for scope, number in counts.items():
+        call.remark(
+            f"{plural(number, one, many)} in {shown(scope)} (--all shows {'it' if number == 1 else 'them'}).", ""
+        )
+
+
+def _print_hits(
+    screen: Screen,
+    hits: Sequence[Hit],
+    explained: Sequence[Mapping[str, float]] = (),
+    *,
+    names_scopes: bool = False,
+) -> None:
     first_weak = next((number for number, hit in enumerate(hits) if not hit.strong), None)
     for number, hit in sorted(enumerate(hits), key=lambda item: not item[1].strong):
         if number == first_weak:
             screen.line(screen.paint("Weaker matches:", "warn"))
         source = [
-            hit.scope if hit.kind is HitKind.MEMORY else hit.kind.value,
-            shown(minute(hit.time_start)),
+            _scope_of(hit, names_scopes),
+            shown(screen.minute(hit.time_start)),
             *([shown(hit.author)] if hit.author else []),
+            *([f"session {shown(hit.session)}"] if hit.session and hit.session != hit.scope_id else []),
         ]
         source += ["from outside"] if hit.trust == "external" else []
         source += [hit.mark] if hit.mark else []
@@ -56,6 +80,11 @@ def _print_hits(screen: Screen, hits: Sequence[Hit], explained: Sequence[Mapping
             screen.line(f"  {screen.paint(f'later: {shown(describe_later(hit.later))}', 'warn')}")
         if number < len(explained):
             screen.line(f"  {screen.paint(_explain(hit, explained[number]), 'weak')}")
+
+
+def _scope_of(hit: Hit, names_scopes: bool) -> str:
+    kind = hit.scope if hit.kind is HitKind.MEMORY else hit.kind.value
+    return scope_name(kind, hit.scope_id if names_scopes or hit.scope == ScopeKind.SESSION else None)
 
 
 def _explain(hit: Hit, parts: Mapping[str, float]) -> str:
@@ -75,17 +104,18 @@ def _show(call: Call) -> int:
     screen = call.screen
     where = scope_name(memory.scope.kind.value, memory.scope.id)
     screen.line(f"{screen.paint(shown(memory.key), 'name')}  {screen.paint(where, 'weak')}")
-    for name, value in _labels(memory):
+    for name, value in _labels(memory, screen.minute(memory.meta.updated), call.place(memory.path)):
         screen.line(f"  {screen.paint(f'{shown(name):<9}', 'weak')} {shown(value)}")
     for entry in memory.entries:
-        who = "  ".join(dict.fromkeys(shown(word) for word in (entry.author, entry.trust.value) if word))
+        session = f"session {entry.session}" if entry.session else ""
+        who = "  ".join(dict.fromkeys(shown(word) for word in (entry.author, entry.trust.value, session) if word))
         screen.line()
-        screen.line(screen.paint(f"{shown(minute(entry.time))}  {who}", "weak"))
+        screen.line(screen.paint(f"{shown(screen.minute(entry.time))}  {who}", "weak"))
         screen.block(entry.text)
     return DONE
 
 
-def _labels(memory: Memory) -> list[tuple[str, str]]:
+def _labels(memory: Memory, updated: str, file: str) -> list[tuple[str, str]]:
     meta = memory.meta
     labels = [("summary", meta.summary)] if meta.summary else []
     labels += [("type", meta.type.value)]
@@ -94,7 +124,7 @@ def _labels(memory: Memory) -> list[tuple[str, str]]:
     labels += [("pinned", "yes")] if meta.pinned else []
     labels += [("pin", "proposed")] if meta.pin == PIN_PROPOSED and not meta.pinned else []
     labels += [("also in", ", ".join(memory.also_in))] if memory.also_in else []
-    labels += [("updated", minute(meta.updated)), ("revision", memory.revision[:12]), ("file", memory.path)]
+    labels += [("updated", updated), ("revision", memory.revision[:12]), ("file", file)]
     return labels + [
         (link.rel, link.to if link.status == Status.ACTIVE else f"{link.to} ({link.status})") for link in meta.links
     ]
@@ -109,21 +139,34 @@ def _list(call: Call) -> int:
     request = call.make_request(verbs.show.ListRequest)
     with call.open() as book:
         found = verbs.show.list_(book.context, request)
+        is_person = book.context.sees_all and not request.everything and request.scope is None
+        others = verbs.show.list_(book.context, request._replace(everything=True)) if is_person and not found else []
         call.warn(book.context.unusable_notice([*book.context.memories.unusable]))
-    has_filter = request.outside or request.type is not None or request.tag is not None
-    return _print_list(call, found, "Nothing found." if has_filter else "Nothing is stored here yet.")
+    has_filter = request.outside or any((request.type, request.tag, request.since))
+    nothing = "Nothing found." if has_filter else "Nothing is stored here yet."
+    status = _print_list(call, found, nothing, names_scopes=request.everything)
+    if not call.args.json:
+        counts = Counter(scope_name(item.scope, item.scope_id) for item in others)
+        _print_elsewhere(call, counts, "memory", "memories")
+    return status
 
 
-def _print_list(call: Call, memories: Sequence[MemoryItem], nothing: str) -> int:
+def _print_list(call: Call, memories: Sequence[MemoryItem], nothing: str, *, names_scopes: bool = False) -> int:
     if not call.answer({"memories": memories}):
+        screen = call.screen
         rows = [
-            (item.key, item.scope, item.type if item.status == "active" else item.status, minute(item.updated),
-             item.shown_summary)
+            (
+                item.key,
+                scope_name(item.scope, item.scope_id) if names_scopes else item.scope,
+                item.type if item.status == "active" else item.status,
+                screen.minute(item.updated),
+                item.shown_summary,
+            )
             for item in memories
-        ]  # fmt: skip
+        ]
         call.screen.table(("KEY", "SCOPE", "TYPE", "UPDATED", "SUMMARY"), rows, ("name", "weak", "weak", "weak"))
         if not memories:
-            call.screen.line(nothing)
+            call.remark(nothing, "")
     return DONE if memories else NOTHING
 
 
@@ -134,18 +177,42 @@ def _add_timeline_options(parser: argparse.ArgumentParser) -> None:
 def _history(call: Call) -> int:
     args = call.args
     if args.key is None:
-        if args.scope is not None:
-            raise Usage("--scope goes with a KEY")
+        if args.scope is not None or args.diff:
+            raise Usage("--scope and --diff go with a KEY")
         return _timeline(call)
     if args.since is not None or args.of_session is not None:
         raise Usage("--since and --of-session go without a KEY")
     revisions = call.run(verbs.edit.history)
+    if args.diff and not args.json:
+        return _print_diffs(call, revisions)
     if not call.answer({"revisions": revisions}):
+        screen = call.screen
         rows = [
-            (item.revision[:12] or "-", minute(item.time), item.action, item.author or "-", item.path)
+            (
+                item.revision[:12] or "-",
+                screen.minute(item.time),
+                item.action,
+                item.author or "-",
+                call.place(item.path),
+            )
             for item in revisions
         ]
         call.screen.table(("REVISION", "UNTIL", "WHAT", "WHO", "FILE"), rows, ("name", "weak", "", "", "weak"))
+    return DONE
+
+
+def _print_diffs(call: Call, revisions: Sequence[Revision]) -> int:
+    """Print each change: when, what and by whom, the text that it ended, and the lines it took away and added."""
+    screen, changed = call.screen, [item for item in revisions if item.diff]
+    for item in changed:
+        head = f"{screen.minute(item.time)}  {item.action} by {shown(item.author or 'unknown')}"
+        before = f"  (revision before: {item.revision[:12]})" if item.revision else ""
+        screen.line(screen.paint(head, "strong") + screen.paint(before, "weak"))
+        for line in item.diff.split("\n"):
+            screen.line(f"  {screen.paint(shown(line), _DIFF_STYLES.get(line[:1], ''))}")
+        screen.line()
+    if not changed:
+        call.remark("It has not been changed since it was made.", "")
     return DONE
 
 
@@ -154,7 +221,7 @@ def _timeline(call: Call) -> int:
     if not call.answer({"hits": hits}):
         _print_hits(call.screen, hits)
         if not hits:
-            call.screen.line("Nothing found.")
+            call.remark("Nothing found.", "")
     return DONE if hits else NOTHING
 
 

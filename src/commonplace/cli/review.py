@@ -9,6 +9,7 @@ import argparse
 import os
 import shlex
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from commonplace import verbs
 from commonplace.book import Book
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, ask, print_change
 from commonplace.cli.parser import Usage
-from commonplace.cli.screen import Screen, plural, shown
+from commonplace.cli.screen import plural, shown
 from commonplace.memories.history import MOVED
 from commonplace.model.errors import CommonplaceError, InvalidContent, InvalidSettings
 from commonplace.model.results import Proposal, StoreResult
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _CHOICES = {
     "a": "[a]ccept", "i": "accept [i]nto another scope", "e": "[e]dit", "r": "[r]eject", "s": "[s]kip", "q": "[q]uit",
 }  # fmt: skip
+_NO_EDITOR = "Run it in a terminal, set EDITOR to a program, or use `commonplace store - --key KEY --mode replace`."
 _INTO = "Into which scope: project, global, agent:NAME? "
 
 
@@ -76,7 +78,7 @@ def _review(call: Call) -> int:
         if call.answer({"waiting": waiting}):
             return DONE if waiting else NOTHING
         asks = call.stdin.isatty() and call.screen.tty and not args.list
-        return _ask_all(call, book, waiting) if asks else _show_all(call.screen, waiting)
+        return _ask_all(call, book, waiting) if asks else _show_all(call, waiting)
 
 
 def _judge(call: Call, book: Book) -> StoreResult:
@@ -90,11 +92,11 @@ def _judge(call: Call, book: Book) -> StoreResult:
     return book.accept(args.accept, args.scope, content=content, rel=args.rel, to=args.to, into=args.into, pin=args.pin)
 
 
-def _show_all(screen: Screen, waiting: list[Proposal]) -> int:
+def _show_all(call: Call, waiting: list[Proposal]) -> int:
     rows = [(item.key, str(_place(item)), item.status, _what(item)) for item in waiting]
-    screen.table(("KEY", "SCOPE", "STATUS", "WHAT"), rows, ("name", "weak", "weak"))
+    call.screen.table(("KEY", "SCOPE", "STATUS", "WHAT"), rows, ("name", "weak", "weak"))
     if not waiting:
-        screen.line("Nothing waits.")
+        call.remark("Nothing waits.", "")
     return DONE if waiting else NOTHING
 
 
@@ -111,7 +113,7 @@ def _what(item: Proposal) -> str:
 def _ask_all(call: Call, book: Book, waiting: list[Proposal]) -> int:
     screen = call.screen
     if not waiting:
-        screen.line("Nothing waits.")
+        call.remark("Nothing waits.", "")
         return NOTHING
     done = 0
     for number, item in enumerate(waiting, start=1):
@@ -199,7 +201,7 @@ def _capture(call: Call) -> int:
         f" {plural(len(found.proposed), 'fact', 'facts')} proposed."
     )
     for item in found.proposed:
-        screen.line(f"  {screen.paint(shown(item.key), 'name')}  {screen.paint(shown(item.path), 'weak')}")
+        screen.line(f"  {screen.paint(shown(item.key), 'name')}  {screen.paint(shown(call.place(item.path)), 'weak')}")
     if found.refused:
         screen.line(f"{plural(found.refused, 'fact', 'facts')} skipped: they look like they contain a secret.")
     if found.dropped:
@@ -239,10 +241,18 @@ def edit_text(data: bytes, name: str, environment: Mapping[str, str]) -> tuple[b
     path = os.path.join(folder, name)
     with open(path, "wb") as file:
         file.write(data)
-    command = environment.get("VISUAL") or environment.get("EDITOR") or ("notepad" if os.name == "nt" else "vi")
+    chosen = environment.get("VISUAL") or environment.get("EDITOR")
+    has_terminal = sys.stdin is not None and sys.stdin.isatty()
+    if not chosen and not has_terminal:
+        discard(path)
+        raise InvalidSettings("There is no terminal for an editor, and EDITOR names none.", hint=_NO_EDITOR)
+    command = chosen or ("notepad" if os.name == "nt" else "vi")
     try:
         words = shlex.split(command, posix=os.name != "nt")
-        status = subprocess.run([*words, path], check=False).returncode  # noqa: S603 - the user's own choice
+        # Without a terminal an editor that wants one has to end: it gets nothing to read, and none to look for.
+        apart: dict[str, Any] = {} if has_terminal else {"stdin": subprocess.DEVNULL, "start_new_session": True}
+        apart |= {} if has_terminal else {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        status = subprocess.run([*words, path], check=False, **apart).returncode  # noqa: S603 - the user's own choice
     except (OSError, ValueError) as error:
         discard(path)
         raise InvalidSettings(

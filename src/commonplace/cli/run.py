@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any, TextIO
 
 from commonplace import verbs
-from commonplace.cli import INTERRUPTED, STOPPED, print_overview
+from commonplace.cli import INTERRUPTED, LOST_OUTPUT, STOPPED, print_overview
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, find_agent_host, print_change, standard_streams
 from commonplace.cli.parser import Usage, build_parser, parse, split_globals
 from commonplace.cli.screen import Screen, shown
@@ -26,10 +26,11 @@ from commonplace.verbs import ALIASES, COMMANDS, DEFAULT_SUBCOMMANDS, SUBCOMMAND
 from commonplace.verbs.verb import Verb
 
 _BUG = 10
+_LIST_HEADING = "commands:"
 SUMMARIES: Mapping[str, str] = {name: summary for group in COMMANDS.values() for name, (_, summary) in group.items()}
 # The modules of this room that print the results of some commands in their own way.
 _MODULES: Mapping[str, tuple[str, ...]] = {
-    "memories": ("store", "forget", "clear", "consolidate", "link"),
+    "memories": ("store", "forget", "clear", "restore", "move", "rename", "consolidate", "link"),
     "reading": ("recall", "show", "related", "list", "history", "timeline", "brief"),
     "review": ("review", "capture", "edit"),
     "files": ("files",),
@@ -102,13 +103,13 @@ def _list_actions(name: str) -> str:
     """Return what the help says of the commands below one."""
     actions = [action for action in SUBCOMMANDS[name] if action]
     helps = [f"  {action:<10} {load_command(f'{name} {action}').help.strip().splitlines()[0]}" for action in actions]
-    return "\n".join(["commands:", *helps])
+    return "\n".join([_LIST_HEADING, *helps])
 
 
 def _with_actions(command: CliCommand, words: Sequence[str]) -> CliCommand:
     """Return a command whose help also lists the commands below it, if the words name none of these."""
     name, actions = words[0], SUBCOMMANDS.get(words[0], ())
-    if command.text or not actions or {*actions} & {*words[1:]}:
+    if not actions or {*actions} & {*words[1:]} or _LIST_HEADING in command.text:
         return command
     return command._replace(text=f"{command.help.strip()}\n\n{_list_actions(name)}")
 
@@ -171,10 +172,9 @@ def run_command(words: list[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return _print_interrupted(stderr, wants_json)
-    except BrokenPipeError:
-        raise
     except Exception as error:
-        if os.environ.get("COMMONPLACE_DEBUG"):
+        is_output = isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.errno in LOST_OUTPUT)
+        if is_output or os.environ.get("COMMONPLACE_DEBUG"):
             raise
         _print_error(
             stderr,

@@ -14,6 +14,8 @@ import re
 import time
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from enum import Enum
 from typing import TextIO
 
@@ -39,7 +41,16 @@ class Screen:
 
     def paint(self, text: str, style: str) -> str:
         """Return a text in a style, where there is colour."""
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._colour and text else text
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._colour and text and style else text
+
+    def minute(self, stamp: str) -> str:
+        """Return a timestamp to the minute: on a terminal by this machine's clock, else in UTC with a Z."""
+        if len(stamp) < 16:
+            return stamp
+        if self.tty:
+            with suppress(ValueError, OverflowError, OSError):  # a day that no calendar has, or this machine's has not
+                return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
+        return f"{stamp[:10]} {stamp[11:16]}Z"
 
     def line(self, text: str = "") -> None:
         """Print a line."""
@@ -134,11 +145,6 @@ def _column(ch: str) -> int:
 def plural(number: int, one: str, many: str) -> str:
     """Return a number with its noun: `1 memory`, `2 memories`."""
     return f"{number:,} {one if number == 1 else many}"
-
-
-def minute(stamp: str) -> str:
-    """Return a timestamp as people read it, to the minute, in UTC as it is stored."""
-    return f"{stamp[:10]} {stamp[11:16]}" if len(stamp) >= 16 else stamp
 
 
 def terminal_width(stream: TextIO, environment: Mapping[str, str]) -> int:

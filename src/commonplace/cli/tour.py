@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.book import Book
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
-from commonplace.cli.screen import minute, shown
+from commonplace.cli.screen import shown
 from commonplace.model.scope import Scope, ScopeKind
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ class _Tour:
         self._step("One was wrong and is corrected. The old text goes to the history, with who changed it and when.")
         book.store("The staging database listens on port 6000.", "staging-port", mode="replace")
         for item in book.history("staging-port"):
-            self._line(f"   {minute(item.time)}  {item.action:<9} {item.revision[:12]}  {item.author or ''}")
+            when = self._call.screen.minute(item.time)
+            self._line(f"   {when}  {item.action:<9} {item.revision[:12]}  {item.author or ''}")
         self._line(f"   now: {shown(book.recall('staging database port').hits[0].text)}")
 
     def kill(self, book: Book) -> bool:
@@ -128,7 +129,7 @@ class _Tour:
         self._step("Everything is a plain file. One of them:")
         memory = book.show("staging-port")
         data, _ = book.source("staging-port")
-        self._line(f"   {shown(memory.path)}")
+        self._line(f"   {shown(os.path.join(self._root, *memory.path.split('/')))}")
         for line in shown(data.decode("utf-8")).splitlines():
             self._line(f"   {self._call.screen.paint('|', 'weak')} {line}".rstrip())
 

@@ -289,7 +289,7 @@ def detect_format(source: Source, given: str | None) -> str:
         return given
     candidates = _detect_in_folder(source.files) if source.is_folder else detect_in_file(source.files[0])
     if not candidates:
-        raise UnknownFormat(hint=f"Name it with --from. {_FORMATS_HINT}")
+        raise UnknownFormat(hint=f"Name it with --from; scaffold reads any folder of Markdown notes. {_FORMATS_HINT}")
     if len(candidates) > 1:
         names = " and ".join(name for name in FORMATS if name in candidates)
         hint = f"Name the one you mean with --from. {_FORMATS_HINT}"

@@ -60,6 +60,8 @@ LINKED, JUDGED = "linked", "judged"  # a link was added; a verdict was given on 
 PINNED, UNPINNED = "pinned", "unpinned"
 _SETTLING = ("replaced", OUTSIDE, MENDED, FORGOTTEN, DELETED)  # after which damage is no longer in a text
 MOVED = "moved"  # here, from another scope, when it was accepted
+TRANSFERRED, RENAMED = "transferred", "renamed"  # here, from another scope or key, by who may write to both
+SAME_TEXT = (FORGOTTEN, RESTORED, DELETED, MOVED, TRANSFERRED, RENAMED)  # actions that change no text
 STANDS = "stands"  # again: what superseded it was forgotten or undone
 
 

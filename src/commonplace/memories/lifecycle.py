@@ -1,4 +1,4 @@
-"""The changes of a memory inside a unit: store, rewrite, undo, forget, restore, purge.
+"""The changes of a memory inside a unit: store, rewrite, undo, forget, restore.
 
 Each function stages what must happen; the unit's commit makes it durable. Permissions, duplicates and secrets are
 checked by the callers, in `verbs`.
@@ -6,12 +6,11 @@ checked by the callers, in `verbs`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from commonplace.memories.history import (
     DAMAGED,
-    DELETED,
     FORGOTTEN,
     HISTORY,
     JUDGED,
@@ -20,12 +19,11 @@ from commonplace.memories.history import (
     MOVED,
     OUTSIDE,
     RESTORED,
+    SAME_TEXT,
     TRASH,
     OldVersion,
     find_damage,
     find_holders,
-    format_records,
-    key_of_past,
     latest_id,
     list_past,
     list_renamed,
@@ -33,16 +31,13 @@ from commonplace.memories.history import (
     list_versions,
     past_folder,
     put_aside,
-    read_records,
-    records_path,
-    tombstone,
 )
-from commonplace.memories.rows import name_link_target
+from commonplace.memories.rows import find_summed_up, name_link_target
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
 from commonplace.model.memory import PIN_PROPOSED, PIN_REJECTED, WAITING, Entry, Link, MemoryType, Meta, Status
 from commonplace.model.names import check_new_key, new_id
-from commonplace.text.naming import make_summary
+from commonplace.text.naming import is_same_subject, make_summary
 from commonplace.text.notes import Note, new_note, parse
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import ABSENT, Write
@@ -78,7 +73,7 @@ class ChangeResult(NamedTuple):
 def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: str | None = None) -> ChangeResult:
     """Append an entry, creating the memory if there is none."""
     found = unit.find(key)
-    _check_revision(found, key, if_revision)
+    check_revision(found, key, if_revision)
     versions = unit.list_versions(key) if found is not None else []
     time, after = unit.memories.clock(), latest_id(versions, found.note if found is not None else None)
     (entry,) = _dated(unit, [entry], time, after)
@@ -91,7 +86,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
     summary = meta.summary
     if labels.summary is None and unit.before(key) is not None:  # what one unit makes is summed up as it began
-        summary = _followed(summary, found.note.newest, entry)
+        summary = _followed(summary, found.note, entry)
     note = found.note.append(entry).with_meta(meta._replace(summary=summary))
     # The date of text written by hand was its file's until now: the index may have read another one.
     simple = old.created == meta.created or not found.note.hand_text.strip()
@@ -122,7 +117,7 @@ def rewrite(
 ) -> ChangeResult:
     """Replace all entries; the text before is put aside."""
     found = unit.get(key)
-    _check_revision(found, key, if_revision)
+    check_revision(found, key, if_revision)
     time = unit.memories.clock()
     dated = _dated(unit, entries, time, unit.latest_id(key))
     newest = dated[-1] if dated else None
@@ -138,7 +133,7 @@ def rewrite(
 def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str | None = None) -> ChangeResult:
     """Put a whole new text, as a person wrote it, in the place of a note. Its id stays; the old text is put aside."""
     found = unit.get(key)
-    _check_revision(found, key, if_revision)
+    check_revision(found, key, if_revision)
     # Saved as it is, a damaged text is accepted.
     if data == found.data and find_damage(unit.memories.files, unit.folder, key) is None:
         return ChangeResult(key, found.path, found.revision, "", "unchanged")
@@ -152,33 +147,26 @@ def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str
 
 
 def undo(
-    unit: Unit, key: str, who: str | None, *, person: bool = True, superseding: Sequence[Link] = ()
+    unit: Unit,
+    key: str,
+    who: str | None,
+    *,
+    person: bool = True,
+    superseding: Sequence[Link] = (),
+    to: tuple[Note, str] | None = None,
 ) -> ChangeResult:
-    """Bring back the revision before the last change, as a new one; what it undoes is put aside.
+    """Bring back the text before the last change, as a new revision; what it undoes is put aside.
 
-    What was decided about links stays, unless that is the change; and a verdict is undone by a person only.
-    `superseding` are the links by which the memory supersedes others: one that came with the text that is undone goes
-    with it.
+    `to` is an earlier text to bring back instead, with the action that counts as undone. What was decided about links
+    stays, unless that is the change; and a verdict is undone by a person only. `superseding` are the links by which the
+    memory supersedes others: one that came with the text that is undone goes with it.
     """
     found = unit.get(key)
     time = unit.memories.clock()
-    aside = list_past(unit.memories.files, HISTORY, unit.folder, key, strict=True) + _list_renamed(unit, found, key)
-    aside = sorted(item for item in aside if item.path.is_within(HISTORY))
-    came = max((item.id for item in aside if item.action == MOVED), default="")  # what was before was elsewhere
-    not_text = (FORGOTTEN, RESTORED, DELETED)  # actions that change no text
-    before = [item for item in aside if item.id > came and item.action not in not_text]
-    blocks = found.note.blocks
-    newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
-    note = unit.memories.provenance.read(unit.memories.files.read(before[-1].path).data) if before else None
-    ident, change = found.note.meta.id, before[-1].action if before else ""
-    if newest > came and (not before or newest > before[-1].id):
-        note, change = found.note.without_newest(), "appended"
-        summary = _followed(found.note.meta.summary, found.note.newest, note.newest)
-        note = note.with_meta(note.meta._replace(summary=summary))
-    elif note is not None and _is_last_outside(unit, key, before[-1]):  # its id may be lost or another's
-        ident = "" if unit.is_copy(found) else ident
-    elif note is None or not _is_earlier(unit, note.meta, found.note.meta):
-        raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
+    note, change, ident = (*to, found.note.meta.id) if to is not None else _find_undone(unit, key, found)
+    if note.meta.id == found.note.meta.id:  # it may have been renamed since
+        note = note.with_title(note.meta.key, key)
+        note = note.with_meta(note.meta._replace(key=found.note.meta.key or note.meta.key))
     meta = note.meta
     if not person or change not in (LINKED, JUDGED):
         taken = [link for link in superseding if change in _WITH_TEXT and (person or link.origin != "human")]
@@ -195,10 +183,30 @@ def undo(
     return _put(unit, key, note, "undone", entry)
 
 
+def _find_undone(unit: Unit, key: str, found: StoredNote) -> tuple[Note, str, str]:
+    """Return the text before the last change, what that change was, and the id that the memory keeps."""
+    aside = list_past(unit.memories.files, HISTORY, unit.folder, key, strict=True) + _list_renamed(unit, found, key)
+    aside = sorted(item for item in aside if item.path.is_within(HISTORY))
+    came = max((item.id for item in aside if item.action == MOVED), default="")  # before, it was never accepted
+    before = [item for item in aside if item.id > came and item.action not in SAME_TEXT]
+    blocks = found.note.blocks
+    newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
+    note = unit.memories.provenance.read(unit.memories.files.read(before[-1].path).data) if before else None
+    ident, change = found.note.meta.id, before[-1].action if before else ""
+    if newest > came and (not before or newest > before[-1].id):
+        note, change = found.note.without_newest(), "appended"
+        note = note.with_meta(note.meta._replace(summary=_preceding(found.note, note)))
+    elif note is not None and _is_last_outside(unit, key, before[-1]):  # its id may be lost or another's
+        ident = "" if unit.is_copy(found) else ident
+    elif note is None or not _is_earlier(unit, note.meta, found.note.meta):
+        raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
+    return note, change, ident
+
+
 def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = None) -> ChangeResult:
     """Move a memory to the trash, from which `restore` brings it back byte for byte."""
     found = unit.get(key)
-    _check_revision(found, key, if_revision)
+    check_revision(found, key, if_revision)
     trash = past_folder(TRASH, unit.folder, key)
     unit.put_aside(put_aside(trash, found.data, unit.memories.clock(), FORGOTTEN, who, after=unit.latest_id(key)))
     unit.remove(found)
@@ -228,53 +236,6 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     return result
 
 
-def find_purged_ids(unit: Unit, key: str) -> set[str]:
-    """Return the ids that a memory has and had, without those that another memory has too, being a copy or copied.
-
-    Raises NotFound where there is nothing of the memory.
-    """
-    unit.look_again()  # the index may still know it by a name it had before
-    found = unit.find(key)
-    aside = list_versions(unit.memories.files, unit.folder, key, strict=True)
-    if found is None and not aside:
-        raise NotFound(f"There is nothing left of {key!a} to purge.")
-    idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
-    return {ident for ident in idents - {""} if not _is_held(unit, ident, besides=unit.path(key))}
-
-
-def purge_renamed(unit: Unit, key: str, idents: Collection[str]) -> set[str]:
-    """Remove the old versions of memories with these ids that are under other keys than this; return those keys."""
-    renamed = list_renamed(unit.memories.files, unit.folder, key, idents)
-    for item in renamed:
-        unit.remove_other(item.path)
-    return {key_of_past(unit.folder, item.path) for item in renamed}
-
-
-def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[ChangeResult, set[str], set[str]]:
-    """Remove a memory from the files, the history and the trash; return the ids and the other keys it had, too.
-
-    Those ids stay as tombstones, so that a sync cannot bring it back. Of a memory whose file was renamed, the old
-    versions under its old names go as well.
-    """
-    idents = find_purged_ids(unit, key)
-    files = unit.memories.files
-    found = unit.find(key)
-    _check_revision(found, key, if_revision)
-    names = purge_renamed(unit, key, idents)
-    for ident in sorted(idents):
-        stone = tombstone(ident)
-        if stone is not None and files.stat(stone) is None:
-            unit.put_tombstone(Write(stone, b""))  # a writer of another scope may make the same one
-    for item in list_versions(files, unit.folder, key):
-        unit.remove_other(item.path)
-    if found is not None:
-        unit.remove(found)
-    records = read_records(files, unit.folder)
-    if records.pop(key, None) is not None:
-        unit.put_aside(Write(records_path(unit.folder), format_records(records.items())))
-    return ChangeResult(key, unit.path(key), "", "", "purged"), idents, names
-
-
 def _list_renamed(unit: Unit, found: StoredNote, key: str) -> list[OldVersion]:
     """Return the old versions of a note that was renamed, under its old keys. One that never was has its own key in
     its frontmatter, and nothing has to be looked through for it."""
@@ -287,7 +248,7 @@ def _list_renamed(unit: Unit, found: StoredNote, key: str) -> list[OldVersion]:
 def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
     """Return whether a text that was put aside is of this memory, and not of another that had its key. A copy had the
     id of its original until it got one of its own."""
-    return was.id in ("", now.id) or (was.created == now.created and _is_held(unit, was.id))
+    return was.id in ("", now.id) or (was.created == now.created and is_held(unit, was.id))
 
 
 def _is_last_outside(unit: Unit, key: str, item: OldVersion) -> bool:
@@ -296,11 +257,12 @@ def _is_last_outside(unit: Unit, key: str, item: OldVersion) -> bool:
     return is_outside and [item] == list_versions(unit.memories.files, unit.folder, key)[-1:]
 
 
-def _id_of(unit: Unit, item: OldVersion) -> str:
-    return parse(unit.memories.files.read(item.path).data).meta.id
+def read_old_meta(unit: Unit, item: OldVersion) -> Meta:
+    """Return the frontmatter of an old version."""
+    return parse(unit.memories.files.read(item.path).data).meta
 
 
-def _is_held(unit: Unit, ident: str, besides: BookPath | None = None) -> bool:
+def is_held(unit: Unit, ident: str, besides: BookPath | None = None) -> bool:
     """Return whether a memory that is there, other than `besides`, has an id."""
     with unit.memories.index.reading(unit.memories.space) as index:
         return any(item.path != besides for item in find_holders(unit.memories.files, index, ident))
@@ -368,7 +330,8 @@ def is_revision(found: StoredNote, expected: str) -> bool:
     return len(expected) >= LEAST_DIGITS and found.revision.startswith(expected)
 
 
-def _check_revision(found: StoredNote | None, key: str, expected: str | None) -> None:
+def check_revision(found: StoredNote | None, key: str, expected: str | None) -> None:
+    """Refuse a change of a memory that is not at the revision that the caller has read. Raises RevisionMismatch."""
     if expected is None:
         return
     if found is None:
@@ -405,12 +368,25 @@ def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Me
     return meta._replace(**given, updated=time)
 
 
-def _followed(summary: str, old: Entry | None, new: Entry | None) -> str:
-    """Return the summary when another entry becomes the newest: one made from the newest so far follows, a given one
-    stays. It says nothing that the entries do not say, so it is no change of labels."""
-    if not summary or old is None or new is None or summary != make_summary(old.text):
+def _followed(summary: str, note: Note, new: Entry) -> str:
+    """Return the summary of a note that gets a new entry. One that was given stays, and so does one that was made if
+    the entry adds to what it says; where it says the same otherwise, as a correction does, the summary follows.
+
+    It says nothing that the entries do not say, so it is no change of labels.
+    """
+    if not summary or find_summed_up(note, summary) is None or not is_same_subject(summary, new.text):
         return summary
     return make_summary(new.text)
+
+
+def _preceding(note: Note, before: Note) -> str:
+    """Return the summary of a note without its newest entry: what it was, if that entry's text had replaced it."""
+    summary, newest = note.meta.summary, note.newest
+    if newest is None or summary != make_summary(newest.text):
+        return summary
+    entries = before.entries
+    same = [entry for entry in entries if is_same_subject(make_summary(entry.text), newest.text)]
+    return make_summary((same[-1] if same else entries[0]).text) if entries else summary
 
 
 def _has_other_labels(old: Meta, new: Meta) -> bool:

@@ -8,16 +8,15 @@ gets a remote. Its memories stay where they are: the old folder keeps its name, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 
-from commonplace.memories.history import list_renamed, list_versions, normalise_entry, walk_files
+from commonplace.memories.history import list_versions, normalise_entry, walk_files
 from commonplace.memories.layout import DATA_LOCK
 from commonplace.memories.rows import change_page
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, NoteInConflict, NotFound
-from commonplace.model.memory import Entry, Memory, Status, Trust, mark_external
-from commonplace.model.names import check_key, is_key_name, is_uuid7
-from commonplace.model.results import Revision
+from commonplace.model.memory import Memory, Status
+from commonplace.model.names import check_key, is_key_name
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import Frontmatter, split
 from commonplace.text.notes import Note, parse
@@ -66,47 +65,12 @@ def find_scopes(memories: MemoryStore, view: View, folders: Mapping[Scope, BookP
     return found
 
 
-def find_single_scope(memories: MemoryStore, view: View, folders: Mapping[Scope, BookPath], key: str) -> Scope:
-    """Return the scope in which to change a key when the caller named none. Raises NotFound and AmbiguousKey."""
-    found = find_scopes(memories, view, folders, key)
-    if not found:
-        raise NotFound(f"There is no memory {key!a} in your scopes.")
-    return require_single(found, key)
-
-
 def require_single(found: Sequence[Scope], key: str) -> Scope:
     """Return the one scope that was found for a key. Raises AmbiguousKey if there are several."""
     if len(found) > 1:
         names = ", ".join(scope.kind.value for scope in found)
         raise AmbiguousKey(f"{key!a} is in several of your scopes: {names}.")
     return found[0]
-
-
-def list_revisions(memories: MemoryStore, view: View, scope: Scope, folder: BookPath, key: str) -> list[Revision]:
-    """Return the revisions of a memory, oldest first: each text in history and trash, each that an entry was
-    appended to (it is contained in the next one), and the present one."""
-    path = note_path(folder, check_key(key))
-    view.check_read(path)
-    found, last, known = list[Revision](), "", frozenset[str]()
-    versions = list_versions(memories.files, folder, key)
-    note = read_note(memories, path)
-    if note is not None and note.meta.id and note.meta.key not in ("", key):  # its file was renamed
-        versions = sorted([*versions, *list_renamed(memories.files, folder, key, {note.meta.id})])
-    for item in versions:
-        note = read_note(memories, item.path)
-        entries = memories.provenance.entries_of(note) if note is not None else ()
-        found += _appended(entries, str(item.path), last, known)
-        found.append(Revision(item.revision, item.time, item.who, item.action, str(item.path)))
-        last, known = item.id, frozenset(entry.id for entry in entries)
-    try:
-        memory = load(memories, view, scope, folder, key)
-    except NoteInConflict:  # what it said until then is in the history
-        return found
-    if memory is not None:
-        found += _appended(memory.entries, memory.path, last, known)
-        author = _shown_author(memory.newest) if memory.newest else None
-        found.append(Revision(memory.revision, memory.meta.updated, author, "current", memory.path))
-    return found
 
 
 def was_superseded(memories: MemoryStore, folder: BookPath, key: str, moment: str) -> bool:
@@ -127,21 +91,6 @@ def read_note(memories: MemoryStore, path: BookPath) -> Note | None:
         return parse(memories.files.read(path).data)
     except (NotFound, *UNUSABLE):
         return None
-
-
-def _shown_author(entry: Entry) -> str | None:
-    """Return who wrote an entry; what came from outside may claim any name."""
-    return mark_external(entry.author) if entry.author and entry.trust is Trust.EXTERNAL else entry.author
-
-
-def _appended(entries: Sequence[Entry], path: str, last: str, known: Set[str]) -> list[Revision]:
-    """Return the texts that entries were appended to after the `last` old version. No file has them, so they have no
-    revision.
-
-    Entries that replaced the last version have ids from before it was put aside; appended ones have greater ids.
-    """
-    new = [entry for entry in entries if entry.id > last and entry.id not in known] if last else entries[1:]
-    return [Revision("", entry.time, _shown_author(entry), "appended", path) for entry in new if is_uuid7(entry.id)]
 
 
 def describe(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
+from functools import cached_property
 from typing import NamedTuple
 
 from commonplace.index.port import PageLine, Row, Transaction
@@ -30,9 +31,12 @@ from commonplace.memories.rows import (
 from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.names import find_name_fault, is_windows_reserved
+from commonplace.model.scope import ScopeKind
 from commonplace.text.frontmatter import get_region, put_region
-from commonplace.vault.paths import INDEX_PAGE, BookPath
+from commonplace.text.naming import one_line
+from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, BookPath
 from commonplace.vault.port import UNUSABLE, Change, Delete, FileKind, VaultHandle
+from commonplace.vault.scope_pages import parse_scope_page, read_scope_page
 
 CAPACITY = 50
 FEW = 20  # memories that are never split
@@ -58,6 +62,42 @@ class PageChanges(NamedTuple):
 
     changes: Sequence[Change]
     filed: bool | None = None  # as `mark_filed` takes it; None: which lines are on sub-pages has not changed
+
+
+class PageTitles:
+    """The titles of a folder's pages. A project's pages have its id; `_scope.md` is read only for a page that needs it.
+
+    `scope_page` is the `_scope.md` that is about to be written, where there is none yet.
+    """
+
+    def __init__(self, files: VaultHandle, folder: BookPath, scope_page: bytes | None = None) -> None:
+        self.folder = folder
+        self._files, self._scope_page = files, scope_page
+        self._by_path = " / ".join(folder.parts[1:] or folder.parts)  # how pages were titled at first
+
+    def title(self, page: str | None) -> str:
+        """Return the title that a page gets, whose text is `page`; one that is there has its title already."""
+        return self._full if page is None else ""
+
+    def corrected(self, page: str | None) -> str | None:
+        """Return a page with the id of its project as its title, where that was the name of its folder."""
+        first = f"# {self._by_path}\n"
+        return f"# {self._full}\n{page[len(first) :]}" if page is not None and page.startswith(first) else page
+
+    @cached_property
+    def _full(self) -> str:
+        parts = self.folder.parts
+        if parts[:2] == (*MEMORIES.parts, ScopeKind.PROJECT.value) and len(parts) > 2:
+            scope, below = BookPath(*parts[:3]), parts[3:]
+        elif parts[:1] == JOURNAL.parts and len(parts) > 1:
+            scope, below = MEMORIES / ScopeKind.PROJECT.value / parts[1], parts[2:]
+        else:
+            return self._by_path
+        try:
+            page = parse_scope_page(self._scope_page) if self._scope_page else read_scope_page(self._files, scope)
+        except UNUSABLE:
+            page = None
+        return " / ".join((one_line(page.id), *below)) if page is not None else self._by_path
 
 
 class Group(NamedTuple):
@@ -117,15 +157,23 @@ def _is_topic(prefix: str) -> bool:
 
 
 def renew(
-    files: VaultHandle, index: Transaction, folder: BookPath, *, gone: Collection[str] = (), everything: bool = False
+    files: VaultHandle,
+    index: Transaction,
+    folder: BookPath,
+    *,
+    gone: Collection[str] = (),
+    everything: bool = False,
+    scope_page: bytes | None = None,
 ) -> PageChanges:
     """Return the page changes of one folder after the index has changed, in the order in which they become visible.
 
     `gone` are the sort names whose lines must go; `everything` checks each sub-page, as after a crash. The index is
-    told which lines are on sub-pages then: a transaction that is rolled back has to tell it again.
+    told which lines are on sub-pages then: a transaction that is rolled back has to tell it again. `scope_page` is the
+    `_scope.md` that is written together with the pages, if there was none.
     """
     nouns = nouns_of(folder)
     path = folder / INDEX_PAGE
+    titles = PageTitles(files, folder, scope_page)
     try:
         page = files.read_text(path)
     except UNUSABLE:  # not ours to replace: `doctor` names it
@@ -148,7 +196,7 @@ def renew(
         if due:
             pending = [row.sort for row in index.page_lines("unfiled", folder, counts.active)]
             touched = None if everything else {*gone, *pending}
-            changes, dropped = _file_names(files, index, folder, root.parts, linked, touched)
+            changes, dropped = _file_names(files, index, titles, root.parts, linked, touched)
             filed = bool(root.parts)
             index.mark_filed(folder, filed=filed)
         fresh = index.page_lines("unfiled", folder, UNFILED + 1)
@@ -167,7 +215,9 @@ def renew(
     sizes = [folder_line([name], rounded(index.count_active(start + name), nouns)) for name in names]
     text += section("Folders", "".join(sizes))
     # Sub-pages first: index.md drops a line once it stands elsewhere. Pages go when nothing links to them.
-    return PageChanges([*changes, *change_page(path, page, _title(folder), text), *dropped], filed)
+    return PageChanges(
+        [*changes, *change_page(path, titles.corrected(page), titles.title(page), text, page), *dropped], filed
+    )
 
 
 def _link_sections(root: Group) -> str:
@@ -218,15 +268,10 @@ def _find_faults(files: VaultHandle, index: Transaction, folder: BookPath) -> li
     return missing + [f"{folder}: a page names {link}, which is not there" for link in sorted(named - expected)]
 
 
-def _title(folder: BookPath) -> str:
-    """Return the title of a folder's page."""
-    return " / ".join(folder.parts[1:] or folder.parts)
-
-
 def _file_names(
     files: VaultHandle,
     index: Transaction,
-    folder: BookPath,
+    titles: PageTitles,
     parts: Iterable[str],
     linked: set[str],
     touched: set[str] | None,
@@ -236,7 +281,7 @@ def _file_names(
 
     `linked` are the sub-pages that index.md links to until now.
     """
-    changes, dropped = list[Change](), list[Change]()
+    changes, dropped, folder = list[Change](), list[Change](), titles.folder
     stat = files.stat(folder / SUB_PAGES)
     if stat is not None and stat.kind is not FileKind.FOLDER:
         return changes, dropped  # `doctor` names it
@@ -261,7 +306,7 @@ def _file_names(
         for part in group.parts:
             visit(part, below)
         if is_usable:
-            changes.extend(change_page(path, page, f"{_title(folder)}: {part_label(prefix)}", text))
+            changes.extend(change_page(path, page, f"{titles.title(page)}: {part_label(prefix)}", text))
 
     for part in parts:
         visit(part, linked)
@@ -338,5 +383,5 @@ def _are_filed(files: VaultHandle, folder: BookPath, lines: list[PageLine], root
         for name, sort, line in lines:
             index.put(blank._replace(name=name, sort=sort, line=line))
         parts = group_by_prefix(index, folder, "").parts
-        changes = _file_names(files, index, folder, parts, set(), None)
+        changes = _file_names(files, index, PageTitles(files, folder), parts, set(), None)
     return parts == root.parts and not any(changes)

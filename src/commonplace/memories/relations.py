@@ -19,8 +19,10 @@ from commonplace.memories.history import (
     JUDGED,
     LINKED,
     MOVED,
+    RENAMED,
     RESTORED,
     STANDS,
+    TRANSFERRED,
     list_past,
     past_folder,
     put_aside,
@@ -39,9 +41,10 @@ from commonplace.memories.lifecycle import (
 from commonplace.memories.lookup import read_note
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import StoredNote, Unit
-from commonplace.model.errors import AlreadyExists, CommonplaceError, Conflict, InvalidField, InvalidKey
-from commonplace.model.memory import WAITING, Entry, Link, Meta, Relation, Status, Trust
+from commonplace.model.errors import AlreadyExists, CommonplaceError, InvalidField, InvalidKey
+from commonplace.model.memory import Entry, Link, Meta, Relation, Status, Trust
 from commonplace.model.names import check_new_key, is_uuid7, short_hash
+from commonplace.text.naming import make_summary
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import ABSENT, Delete, Write
@@ -57,16 +60,22 @@ def add_link(
 
     `there` is a unit on the scope that the link leads to, if that is another one.
     """
-    if rel not in tuple(Relation):
-        raise InvalidField(f"{rel[:40]!a} is not a relation.", hint=f"Use one of: {', '.join(Relation)}.")
-    if not to or len(to) > 300 or not to.isprintable():
-        raise InvalidField("A link leads to SCOPE/KEY or KEY, at most 300 printable characters.")
+    check_link(rel, to)
     found = unit.get(key)
     if origin == "human":
         return _activate_link(unit, key, Link(rel, to, origin, Status.ACTIVE.value), LINKED, who, there)
     if find_link(unit, key, rel, to) is not None:
         return ChangeResult(key, found.path, found.revision, "", "unchanged")
-    return _put_link(unit, key, Link(rel, to, origin, Status.PROPOSED.value), LINKED, who)
+    proposed = _put_link(unit, key, Link(rel, to, origin, Status.PROPOSED.value), LINKED, who)
+    return proposed._replace(action=Status.PROPOSED.value)
+
+
+def check_link(rel: str, to: str) -> None:
+    """Refuse what no link can be. Raises InvalidField."""
+    if rel not in tuple(Relation):
+        raise InvalidField(f"{rel[:40]!a} is not a relation.", hint=f"Use one of: {', '.join(Relation)}.")
+    if not to or len(to) > 300 or not to.isprintable():
+        raise InvalidField("A link leads to SCOPE/KEY or KEY, at most 300 printable characters.")
 
 
 def find_link(unit: Unit, key: str, rel: str | None, to: str) -> Link | None:
@@ -236,39 +245,55 @@ def _was_reactivated(place: Unit, old: str, unit: Unit, new: str) -> bool:
     return note is not None and _names_successor(note.meta, place, unit, new)
 
 
-def move(unit: Unit, there: Unit, key: str, who: str | None) -> None:
-    """Stage a memory that waits for a verdict in another unit, as it is, and its removal from this one."""
-    found = unit.get(key)
-    if found.note.meta.status not in WAITING:
-        raise Conflict(
-            f"{key!a} does not wait for a verdict, and only what does is accepted into another scope.",
-            hint="Store its text there, then forget this one.",
-        )
-    if there.find(check_new_key(key)) is not None:
+def move(
+    unit: Unit, there: Unit, key: str, who: str | None, new: str = "", *, is_verdict: bool = False
+) -> ChangeResult:
+    """Stage a memory in another unit, or under a `new` key, as it is, with its history, and its removal from here.
+
+    With `is_verdict` it was accepted there: before, it was never said.
+    """
+    found, new = unit.get(key), check_new_key(new or key)
+    if there.find(new) is not None:
         raise AlreadyExists(
-            f"There is a memory {key!a} in {there.kind} already.",
-            hint="Accept this one where it is; or add to the other what it lacks, and reject this one.",
+            f"There is a memory {new!a} in {there.kind} already.",
+            hint="Give this one another key; or add to the other what it lacks, and let this one go.",
         )
     time = unit.memories.clock()
     meta = own_meta(unit, found, key, time)
-    links = [link._replace(to=full_link(unit, link.to)) for link in meta.links]
-    if unit.kind == there.kind:
+    links = list(meta.links)
+    if unit is not there:
+        links = [link._replace(to=full_link(unit, link.to)) for link in links]
+    if unit is not there and unit.kind == there.kind:
         # From there, the name of the scope means the other one: links to memories here stay behind, in the old text.
         links = [link for link in links if link.to.partition("/")[0] != unit.kind]
-    there.put(key, found.note.with_meta(meta._replace(links=tuple(links))))
-    past = past_folder(HISTORY, there.folder, key)
-    after = max(unit.latest_id(key), there.latest_id(key))
-    there.put_aside(put_aside(past, found.data, time, MOVED, who, after=after))
+    note = found.note.with_title(key, new).with_meta(meta._replace(key=new, links=tuple(links)))
+    revision = there.put(new, note)
+    past = past_folder(HISTORY, there.folder, new)
+    after = max(unit.latest_id(key), there.latest_id(new))
+    action = MOVED if is_verdict else RENAMED if unit is there else TRANSFERRED
+    there.put_aside(put_aside(past, found.data, time, action, who, after=after))
     ident, files = found.note.meta.id, unit.memories.files
     for item in list_past(files, HISTORY, unit.folder, key):
         data = files.read(item.path).data
-        if not ident or parse(data).meta.id != ident:
+        if data and (not ident or parse(data).meta.id != ident):
             continue  # of another memory that had this key
         path = past / item.path.name
         if files.stat(path) is None:  # else it came before, and then the power failed
             there.put_aside(Write(path, data, ABSENT))
         unit.remove_other(item.path)
     unit.remove(found)
+    return ChangeResult(new, there.path(new), revision, "", RENAMED if unit is there else MOVED)
+
+
+def redirect_links(unit: Unit, old: str, new: str, keys: Iterable[str], who: str | None) -> None:
+    """Let the links of some memories that lead to `old` lead to `new`, both SCOPE/KEY."""
+    for key in keys:
+        links = unit.get(key).note.meta.links
+        kind, _, name = new.partition("/")
+        to = name if kind == unit.kind else new
+        moved = tuple(link._replace(to=to) if full_link(unit, link.to) == old else link for link in links)
+        if moved != links:
+            relabel(unit, key, Labels(links=moved), why=LINKED, who=who)
 
 
 def text_hash(text: str) -> str:
@@ -303,6 +328,9 @@ def import_entries(unit: Unit, key: str, entries: Sequence[Entry], labels: Label
     for entry in entries[1:]:
         store(unit, key, entry, Labels())
     note = unit.get(key).note
+    if unit.before(key) is None and labels.summary is None:
+        newest = max(entries, key=lambda entry: entry.occurred or "")  # of several at once, the last
+        note = note.with_meta(note.meta._replace(summary=make_summary(newest.text)))
     texts = dict.fromkeys((*note.front.texts(TEXTS), *(text_hash(entry.text) for entry in entries)))
     front = note.front.put(ORIGIN, origin).put(TEXTS, list(texts))
     revision = unit.put(key, note.replace(front=front, known=note.known), ())

@@ -20,6 +20,7 @@ from commonplace.text.naming import cut, make_summary, one_line, quote
 from commonplace.text.notes import Note
 from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, BookPath
 from commonplace.vault.port import ABSENT, ANY, Change, VaultHandle, Write
+from commonplace.vault.scope_pages import read_scope_page
 
 EntriesOf = Callable[[Note], Sequence[Entry]]
 """Returns what a note says, each entry with the trust that it has here."""
@@ -33,6 +34,7 @@ _GENERATED = lazy(  # a line that we write on a page
     re.M,
 )
 ROOT_TITLE = "Commonplace"
+_MOST_LOOKED_AT = 20
 _PAGE_SUMMARY = 300  # a person may write a summary of any length; a page shows one line of it
 
 
@@ -63,8 +65,8 @@ def row_of(
     folder, name = split_path(path)
     meta, newest = note.meta, note.newest
     summary, status = _choose_summary(meta.summary, newest), meta.status.value
-    given = _is_given(newest, summary)
-    outside = entries_of is not None and path.top == MEMORIES.top and _is_outside(note, given, entries_of)
+    summed_up = find_summed_up(note, summary)
+    outside = entries_of is not None and path.top == MEMORIES.top and _is_outside(note, summed_up, entries_of)
     newest_id = _printable(newest.id) if newest is not None else ""
     ident, tags = _printable(meta.id), tuple(dict.fromkeys(map(_printable, meta.tags)))
     proposed_links = sum([link.status == "proposed" for link in meta.links]) + (meta.pin == PIN_PROPOSED)
@@ -87,7 +89,7 @@ def row_of(
         line=line,
         filed=old is not None and old.filed and (old.line, old.status, old.sort) == (line, status, sort),
         proposed_links=proposed_links,
-        given=given,
+        given=summed_up is None,
         outside=outside,
         newest=newest_id,
         linked=tuple(_describe_judged_links(path, meta.links)),
@@ -114,13 +116,25 @@ def _describe_judged_links(path: BookPath, links: Sequence[Link]) -> Iterator[st
             yield _printable(f"{rel} {name_link_target(path.parts[1], link.to)}")
 
 
-def _is_outside(note: Note, given: bool, entries_of: EntriesOf) -> bool:
-    """Return whether the entry that sums up a note came from outside: the first for a given summary, else the last.
+def _is_outside(note: Note, summed_up: int | None, entries_of: EntriesOf) -> bool:
+    """Return whether the entry that a note's summary is made from came from outside; for a given one, the first entry.
     Only that one is read: a note may have thousands."""
     if len(note.blocks) > 1:
-        note = note.replace(blocks=note.blocks[:1] if given else note.blocks[-1:])
+        place = summed_up or 0
+        note = note.replace(blocks=note.blocks[place : place + 1])
     entries = entries_of(note)
-    return bool(entries) and entries[0 if given else -1].trust is Trust.EXTERNAL
+    return bool(entries) and entries[0 if summed_up is None else -1].trust is Trust.EXTERNAL
+
+
+def find_summed_up(note: Note, summary: str) -> int | None:
+    """Return the place of the entry that a summary is made from, the newest that begins with it; None for a summary
+    that says something else. Of many entries, the first and the last few are looked at."""
+    blocks = note.blocks
+    if not blocks:
+        newest = note.newest
+        return 0 if _sums_up(summary, newest.text if newest is not None else "") else None
+    places = dict.fromkeys((*range(len(blocks) - 1, max(len(blocks) - _MOST_LOOKED_AT, 0) - 1, -1), 0))
+    return next((place for place in places if _sums_up(summary, blocks[place].entry.text)), None)
 
 
 def _printable(text: str) -> str:
@@ -134,17 +148,19 @@ def _choose_summary(given: str, newest: Entry | None) -> str:
     return make_summary(newest.text) if newest is not None else ""
 
 
-def _is_given(newest: Entry | None, summary: str) -> bool:
-    """Return whether a summary says anything that the newest entry does not begin with."""
-    text = newest.text if newest is not None else ""
-    return not text.startswith(summary.removesuffix("…").rstrip()) and make_summary(text) != summary
+def _sums_up(summary: str, text: str) -> bool:
+    """Return whether a summary says no more than the beginning of a text."""
+    return text.startswith(summary.removesuffix("…").rstrip()) or make_summary(text) == summary
 
 
-def change_page(path: BookPath, page: str | None, title: str, lines: str) -> list[Change]:
-    """Return the change, if any, that puts our lines on a page; `page` is its text, None for one that is not there."""
-    there = drop_stray_marks(page, _is_generated) if page is not None else f"# {title}\n\n"
-    new = put_region(there, lines)
-    if new == page:
+def change_page(path: BookPath, page: str | None, title: str, lines: str, was: str | None = None) -> list[Change]:
+    """Return the change, if any, that puts our lines on a page; `page` is its text, None for one that is not there.
+
+    `was` is the text of the file, where that is another one.
+    """
+    text = drop_stray_marks(page, _is_generated) if page is not None else f"# {title}\n\n"
+    new = put_region(text, lines)
+    if new == (page if was is None else was):
         return []
     return [Write(path, new.encode("utf-8", "surrogateescape"), ABSENT if page is None else ANY)]
 
@@ -179,9 +195,9 @@ def note_lines(rows: Iterable[PageLine]) -> str:
     return "".join([row.line for row in rows])
 
 
-def folder_line(names: Sequence[str], size: str) -> str:
-    """Return the line of a folder on a page above it."""
-    label, target = "/".join(names), "/".join(_target(name) for name in names)
+def folder_line(names: Sequence[str], size: str, title: str = "") -> str:
+    """Return the line of a folder on a page above it; `title` stands for its name."""
+    label, target = title or "/".join(names), "/".join(_target(name) for name in names)
     return f"- [{_label(label)}]({target}/index.md): {size}\n"
 
 
@@ -236,15 +252,17 @@ def change_parents(files: VaultHandle, scope_folder: BookPath, size: str) -> lis
     kind = scope_folder.parent
     if kind == MEMORIES:  # global and team: the scope is the kind
         return _set_folder_line(files, ROOT, ROOT_TITLE, scope_folder, size)[1]
-    number, changes = _set_folder_line(files, kind, f"{kind.name} folders", scope_folder, size)
+    page = read_scope_page(files, scope_folder)
+    name = escape_comments(one_line(page.id)) if page is not None else ""
+    number, changes = _set_folder_line(files, kind, f"{kind.name} folders", scope_folder, size, name)
     return changes + _set_folder_line(files, ROOT, ROOT_TITLE, kind, rounded(number, ("folder", "folders")))[1]
 
 
 def _set_folder_line(
-    files: VaultHandle, parent: BookPath, title: str, folder: BookPath, size: str
+    files: VaultHandle, parent: BookPath, title: str, folder: BookPath, size: str, name: str = ""
 ) -> tuple[int, list[Change]]:
     """Set the line of a folder on a page above it; return how many lines the page then has, and the change, if any."""
-    line = folder_line(folder.parts[len(parent.parts) :], size)
+    line = folder_line(folder.parts[len(parent.parts) :], size, name)
     path = parent / INDEX_PAGE
     page = files.read_text(path)
     ours = get_region(page) or ""

@@ -77,6 +77,7 @@ class MemoryStore:
         self.lock_timeout = lock_timeout
         self.provenance = Provenance(vault, space)
         self.progress: ReadProgress | None = None
+        self.is_closed = False
         self.unusable: dict[BookPath, list[BookPath]] = {}  # by scope: notes and folders that could not be read
         self.damaged: set[BookPath] = set()  # notes that were found damaged since this process began
         self._checked: set[str] = set()  # the scopes whose files were looked at since this process began

@@ -57,6 +57,7 @@ from commonplace.model.names import check_key, revision_of
 from commonplace.text.notes import Note
 from commonplace.vault.paths import KEEPER, MAX_NOTE, MEMORIES, BookPath, View, note_path
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Write, do_nothing
+from commonplace.vault.scope_pages import SCOPE_PAGE
 
 if TYPE_CHECKING:
     from commonplace.memories.store import MemoryStore
@@ -320,7 +321,14 @@ class Unit:
                 above = above.parent  # noqa: PLW2901 - up to the scope
         deepest_first = sorted(folders, key=lambda folder: (-len(folder.parts), folder))
         files = self.memories.files
-        return {folder: pages.renew(files, index, folder, gone=changed[folder]) for folder in deepest_first}
+        new_pages = (
+            change.data for change in self._first if change.path.name == SCOPE_PAGE and isinstance(change, Write)
+        )
+        scope_page = next(new_pages, None)
+        return {
+            folder: pages.renew(files, index, folder, gone=changed[folder], scope_page=scope_page)
+            for folder in deepest_first
+        }
 
     def _update_index(self, plan: _Plan, stats: Sequence[Stat | None]) -> None:
         """Put into the index what the files now say. A reader may have put some of it there already."""

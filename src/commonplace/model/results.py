@@ -38,6 +38,7 @@ class StoreResult(NamedTuple):
     action: str
     similar: tuple[SimilarMemory, ...] = ()
     notice: str = ""  # what the caller should know, though it was done: of the file, or what a purge left for later
+    superseded: tuple[str, ...] = ()  # the memories that the new one supersedes, as SCOPE/KEY
 
 
 class RetireResult(NamedTuple):
@@ -65,6 +66,20 @@ class Revision(NamedTuple):
     author: str | None
     action: str
     path: str
+    diff: str = ""  # what the change took away and added, when asked for
+
+
+class ForgottenMemory(NamedTuple):
+    """A memory that can be restored."""
+
+    key: str
+    scope: str
+    scope_id: str | None
+    summary: str
+    time: str  # when it went
+    author: str | None  # who forgot it; None where its file was deleted outside
+    action: str  # forgotten, deleted
+    path: str  # of its text in the trash, or in the history
 
 
 class MemoryItem(NamedTuple):
@@ -404,6 +419,7 @@ class Hit(NamedTuple):
     status: str = "active"  # of its memory; for a query about an earlier time, the status at that time
     strong: bool = True  # it is clearly better than most; without a question, nothing is weak
     later: LaterMemory | None = None  # what was said later and may contradict it
+    session: str | None = None  # in which it was stored, where the caller may know that
 
     @property
     def mark(self) -> str:

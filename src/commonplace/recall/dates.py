@@ -14,7 +14,10 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from commonplace.model import times
+from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
+from commonplace.model.times import read_time, shift_time
 from commonplace.text.words import blank_quotes
 
 TimeGroups = Mapping[str, str]
@@ -80,6 +83,22 @@ _EXPRESSION = lazy(
     r")",
     re.IGNORECASE,
 )
+# A length of time back from now, as a caller's option gives it: 7d, 90min, "2 weeks ago".
+_UNIT_LETTERS = {
+    "s": "second",
+    "m": "minute",
+    "h": "hour",
+    "hr": "hour",
+    "hrs": "hour",
+    "d": "day",
+    "w": "week",
+    "y": "year",
+}
+_BACK = lazy(
+    rf"(?P<count>\d{{1,5}}|{_COUNT})\s*(?P<unit>[smhdwy]|secs?|mins?|hrs?|mo|mons?|(?:second|minute|hour|day|week|month|year)s?)"
+    r"(?:\s+ago)?",
+    re.IGNORECASE,
+)
 _RANGE_WORD = lazy(r"\s+(?:to|until|till|through|and)\s+", re.IGNORECASE)
 # "From March on", and not "notes from March on deploys".
 _ONWARDS = lazy(r"\s+(?:onwards?|forward|on(?=\s*(?:$|[,.;:?!)])|\s+(?:i|we|you|they|he|she|it)\b))", re.IGNORECASE)
@@ -125,6 +144,37 @@ def find_time(question: str, now: str) -> QuestionTime:
                     date = question[match.start() : end] if is_date else ""
                     return QuestionTime(span, question if is_date else without, without, date)
     return QuestionTime(None, question, question)
+
+
+def read_when(text: str, *, end: bool = False, now: str = "") -> str:
+    """Return a time that a caller gives as a timestamp: as ISO 8601 writes it, 7d, 2h, yesterday, "2 weeks ago".
+
+    A day, or a longer time of the calendar, means its first second, or with `end` its last; what is counted from now
+    means that very moment. Raises InvalidField for any other text.
+    """
+    wanted = " ".join(text.split())
+    with suppress(InvalidField):
+        return f"{wanted}T23:59:59Z" if end and len(wanted) == 10 and read_time(wanted) else read_time(wanted)
+    now = now or times.now()
+    back = _BACK.fullmatch(wanted)
+    if back is not None or wanted.lower() == "now":
+        return shift_time(now, -_count_seconds(back) if back is not None else 0)
+    for phrase in (wanted, f"on {wanted}"):
+        found = find_time(phrase, now)
+        if found.span is not None and not found.without_date:
+            return shift_time(found.span.end, -1) if end else found.span.start
+    raise InvalidField(
+        f"{text[:40]!a} is not a time.",
+        hint='Write it as 2026-11-15, 2026-11-15T09:30:00Z, 7d, 2h, yesterday or "2 weeks ago".',
+    )
+
+
+def _count_seconds(back: re.Match[str]) -> int:
+    """Return how many seconds a matched length has."""
+    count, unit = back["count"].lower(), back["unit"].lower()
+    number = int(count) if count.isdigit() else _NUMBERS[count]
+    name = _UNIT_LETTERS.get(unit) or next(name for name in (*_LENGTHS, "second") if unit.startswith(name[:2]))
+    return number * (int(_LENGTHS[name].total_seconds()) if name in _LENGTHS else 1)
 
 
 def _read_match(match: re.Match[str], outside: str, now_here: datetime) -> tuple[TimeSpan, int, bool]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType
-from commonplace.model.times import read_time
-from commonplace.recall.dates import TimeSpan, find_time
+from commonplace.recall.dates import TimeSpan, find_time, read_when
 from commonplace.text.words import (
     STOP_WORDS,
     QueryTerms,
@@ -79,9 +78,9 @@ class RecallQuery(NamedTuple):
         if self.budget_tokens is not None and self.budget_tokens < 1:
             raise InvalidField("budget_tokens is a number greater than 0.")
         return self._replace(
-            since=_read_bound(self.since),
-            until=_read_bound(self.until, end=True),
-            as_of=_read_bound(self.as_of, end=True),
+            since=read_when(self.since) if self.since is not None else None,
+            until=read_when(self.until, end=True) if self.until is not None else None,
+            as_of=read_when(self.as_of, end=True) if self.as_of is not None else None,
         )
 
 
@@ -94,13 +93,6 @@ def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
     """Raise InvalidField unless the value is one of those allowed."""
     if value not in allowed:
         raise InvalidField(f"{name} cannot be {value[:40]!a}.", hint=f"Use one of: {', '.join(allowed)}.")
-
-
-def _read_bound(text: str | None, *, end: bool = False) -> str | None:
-    """Return a caller's time as a timestamp; a day alone means its first second, or with `end` its last."""
-    if text is None:
-        return None
-    return f"{text}T23:59:59Z" if end and len(text) == 10 and read_time(text) else read_time(text)
 
 
 _WORD = lazy(r"[^\W_]+")

@@ -40,6 +40,9 @@ def unquote_to_bytes(data: bytes) -> bytes:
 SUMMARY_LENGTH = 120
 _MARKUP = lazy(r"^(?:#{1,6}\s+|[-*+]\s+|>\s*|\d+[.)]\s+|```\S*)")
 _SENTENCE_END = lazy(r"(?<=[.!?])\s|(?<=[。！？])")
+_CODE_SPAN = lazy(r"(`+)(?!`)[^`](?:.*?[^`])??\1(?!`)")
+_WORD = lazy(r"\w+")
+_ADDITION = lazy(r"\W*(?:also|additionally|and|plus|another|besides|furthermore|in addition|moreover)\b", re.I)
 _LITTLE_WORDS = frozenset(
     "a an and are as at be by for from in is it of on or that the this to was we with".split()  # noqa: SIM905
 )
@@ -68,8 +71,33 @@ def make_summary(content: str) -> str:
     for line in content[:_READ_AT_MOST].split("\n"):
         text = one_line(_MARKUP.sub("", line.strip()))
         if any(ch.isalnum() for ch in text):
-            return cut(_SENTENCE_END.split(text, maxsplit=1)[0], SUMMARY_LENGTH)
+            return cut(_first_sentence(text), SUMMARY_LENGTH)
     return cut(one_line(content[:_READ_AT_MOST]), SUMMARY_LENGTH)
+
+
+def _first_sentence(text: str) -> str:
+    """Return the text up to the first end of a sentence that is not in a code span."""
+    spans = [match.span() for match in _CODE_SPAN.finditer(text)] if "`" in text else []
+    for end in _SENTENCE_END.finditer(text):
+        if not any(start < end.start() < stop for start, stop in spans):
+            return text[: end.start()]
+    return text
+
+
+def is_same_subject(summary: str, text: str) -> bool:
+    """Return whether a later text is about what a summary says, as a correction is, and no addition to it."""
+    if _ADDITION.match(text):
+        return False
+    one, other = _subject_words(summary), _subject_words(make_summary(text))
+    return bool(one and other) and 2 * len(one & other) >= min(len(one), len(other))
+
+
+def _subject_words(text: str) -> set[str]:
+    """Return the words of a text that say what it is about; of a script without spaces, its pairs of characters."""
+    words = {word for word in _WORD.findall(text.casefold()) if word not in _LITTLE_WORDS}
+    if text.isascii() or " " in text.strip():
+        return words
+    return {word[at : at + 2] for word in words for at in range(max(len(word) - 1, 1))}
 
 
 def one_line(text: str) -> str:
@@ -80,12 +108,19 @@ def one_line(text: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return the text, cut at a word to the limit and with an ellipsis if it is longer."""
+    """Return the text, cut at a word to the limit and with an ellipsis if it is longer. No code span is left open."""
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
     at_word = head.rsplit(" ", 1)[0] if " " in head[limit // 2 :] else head
-    return at_word.rstrip(" ,;:-") + "…"
+    span = next((match for match in _CODE_SPAN.finditer(text) if match.start() < len(at_word) < match.end()), None)
+    if span is None:
+        return at_word.rstrip(" ,;:-") + "…"
+    if span.start() >= limit // 2:
+        return text[: span.start()].rstrip(" ,;:-(") + "…"
+    # Most of it is that code: it is cut, and its span closed.
+    mark = span[1]
+    return at_word[: limit - 1 - len(mark)].rstrip(" ,;:-`") + "…" + mark
 
 
 def make_key(content: str) -> str:

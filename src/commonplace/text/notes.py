@@ -216,6 +216,13 @@ class Note:
                 front = front.put(name, value or None)
         return self.replace(front=front, known=meta)
 
+    def with_title(self, old: str, new: str) -> Note:
+        """Return the note with another title, if it has the one that it was made with."""
+        title = self._title
+        if title.strip() != f"# {' '.join(old.split())}":
+            return self
+        return self.replace(lead=title.replace(old, new, 1) + self.lead[len(title) :], known=self.known)
+
     def append(self, entry: Entry) -> Note:
         """Return the note with one more entry at the end; nothing above it changes."""
         front, lead, blocks = self.front, self.lead, self.blocks

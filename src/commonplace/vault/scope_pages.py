@@ -132,8 +132,13 @@ def read_scope_page(files: VaultHandle, folder: BookPath) -> ScopePage | None:
         document = files.read(folder / SCOPE_PAGE)
     except (NotFound, LinkRefused):  # `doctor` reports what is there instead
         return None
+    return parse_scope_page(document.data)
+
+
+def parse_scope_page(data: bytes) -> ScopePage | None:
+    """Return the content of a scope's page; None for one without an id."""
     # Two machines may both have added to it. A merge keeps the lines of both, perhaps with its marks between them.
-    front, _ = split(_MERGE_MARKS.sub("", document.data.decode("utf-8", "surrogateescape")))
+    front, _ = split(_MERGE_MARKS.sub("", data.decode("utf-8", "surrogateescape")))
     *others, ident = front.all_texts("id") or ("",)
     if not ident:
         return None

@@ -26,23 +26,27 @@ if TYPE_CHECKING:
         import_from,
         journal,
         link,
+        move,
         opening,
         pin,
         project,
         project_change,
         recall,
         review,
+        revision,
         search,
         show,
         status,
         store,
         toolset,
+        trash,
+        unknown,
     )
 
 __all__ = [
     "at_prompt", "brief", "capture", "changing", "data", "doctor", "edit", "files", "forget", "history_tools",
-    "import_from", "journal", "link", "opening", "pin", "project", "project_change", "recall", "review", "search",
-    "show", "status", "store", "toolset",
+    "import_from", "journal", "link", "move", "opening", "pin", "project", "project_change", "recall", "review",
+    "revision", "search", "show", "status", "store", "toolset", "trash", "unknown",
 ]  # fmt: skip
 
 # The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The
@@ -57,18 +61,20 @@ COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
         "pin": ("pin", "Show a memory first in every brief of its scope."),
         "unpin": ("pin", "Stop showing a memory first in every brief."),
         "forget": ("forget", "Move a memory to the trash."),
-        "restore": ("forget", "Bring a memory back from the trash."),
+        "restore": ("forget", "Bring memories back from the trash, or list what is in it."),
         "review": ("review", "Accept, edit or reject what agents proposed."),
         "brief": ("brief", "Show what an agent is told at the start, and what it costs."),
     },
     "History": {
-        "history": ("edit", "Show how a memory changed, or what was stored lately."),
-        "undo": ("edit", "Undo the last change to a memory."),
+        "history": ("edit", "Show how a memory changed and by whom, or what was stored lately."),
+        "undo": ("edit", "Undo the last changes to a memory."),
         "journal": ("journal", "Show and record what orchestrated runs did."),
         "files": ("files", "List, read and search the book as files."),
     },
     "Organise": {
         "consolidate": ("link", "Merge several memories into one."),
+        "move": ("move", "Move a memory to another project or scope."),
+        "rename": ("move", "Give a memory another key."),
         "link": ("link", "Link a memory to another one."),
         "import": ("import_from", "Import memories from another tool."),
     },

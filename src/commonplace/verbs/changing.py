@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import repeat, starmap
 from typing import Any
 
+from commonplace import verbs
 from commonplace.guard.audit import Facts, scope_of_path
 from commonplace.memories import lifecycle, lookup
 from commonplace.memories.rows import split_key
@@ -20,14 +21,12 @@ from commonplace.model.errors import (
     InvalidContent,
     InvalidField,
     InvalidKey,
-    NotFound,
     NotPermitted,
 )
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import check_key
 from commonplace.model.results import StoreResult
 from commonplace.model.scope import Scope
-from commonplace.model.times import read_time
 from commonplace.text.notes import check_text
 from commonplace.vault.paths import BookPath, View
 from commonplace.vault.port import do_nothing
@@ -69,7 +68,13 @@ def store_target(context: BookContext, scope: str | None, key: str | None) -> Sc
 
 def existing_target(context: BookContext, key: str, scope: str | None) -> Scope:
     """Return the scope of a memory that is there: the named one, else the only one that has the key."""
-    return context.caller.scope(scope) if scope is not None else _single_scope(context, key)
+    if scope is None:
+        return _single_scope(context, key)
+    place = context.caller.scope(scope)
+    if not lookup.find_scopes(context.memories, context.view_for(place), {place: context.folder(place)}, key):
+        context.caller.check_write(place)
+        raise verbs.unknown.unknown_key(context, key, scope)
+    return place
 
 
 def past_target(context: BookContext, key: str, scope: str | None, has_key: Callable[[BookPath], bool]) -> Scope:
@@ -86,7 +91,7 @@ def past_target(context: BookContext, key: str, scope: str | None, has_key: Call
         return places[0]
     found = [place for place in places if has_key(context.folder(place))]
     if not found:
-        raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
+        raise verbs.unknown.unknown_key(context, key, has_trash=True)
     return lookup.require_single(found, key)
 
 
@@ -119,7 +124,10 @@ def linked_scope(context: BookContext, target: Scope, to: str) -> Scope | None:
 
 
 def _single_scope(context: BookContext, key: str) -> Scope:
-    return lookup.find_single_scope(context.memories, context.view(), context.own_folders(), key)
+    found = lookup.find_scopes(context.memories, context.view(), context.own_folders(), key)
+    if not found:
+        raise verbs.unknown.unknown_key(context, key)
+    return lookup.require_single(found, key)
 
 
 # Who may
@@ -242,7 +250,7 @@ def new_entry(
 ) -> Entry:
     """Return a new entry of this caller, if its text can be stored."""
     if not content.strip():
-        raise InvalidContent("There is no text to store.")
+        raise InvalidContent("There is no text to store.", hint="Give the text of the memory.")
     if len(content) > MAX_CONTENT:
         raise InvalidContent(f"The text is longer than {MAX_CONTENT:,} characters.", hint="Store it as a data file.")
     if "\0" in content:
@@ -256,11 +264,17 @@ def new_entry(
         trust=Trust.HUMAN if context.is_person else Trust.AGENT,
         author=author or context.author,
         session=context.caller.session,
-        occurred=read_time(occurred) if occurred else None,
+        occurred=_read_occurred(occurred) if occurred else None,
         thread=thread,
         seq=seq,
         text=check_text(content),
     )
+
+
+def _read_occurred(text: str) -> str:
+    from commonplace.recall.dates import read_when  # noqa: PLC0415 - most stores give no time
+
+    return read_when(text)
 
 
 def check_field(name: str, word: str | None) -> None:

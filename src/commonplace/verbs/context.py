@@ -6,6 +6,7 @@ written outside the caller's view, and that a folder is compared with its files 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ from commonplace.vault.paths import (
     BookPath,
     View,
     journal_folder,
+    resolve,
     view_of,
 )
 from commonplace.vault.port import UNUSABLE, Write
@@ -127,12 +129,23 @@ class BookContext:
         return True
 
     def close(self) -> None:
-        """Close the files and databases."""
+        """Close the files and databases, also for the callers that share them."""
+        self.memories.is_closed = True
         self.embedding.close()
         for part in (self._watch, self._audit_log, self.state, self.memories.index, self.memories.vault):
             close = getattr(part, "close", None)
             if close is not None:
                 close()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the book was closed."""
+        return self.memories.is_closed
+
+    def resolve(self, path: str) -> BookPath:
+        """Return a path of the book, which may be given as it is on the disk. Raises InvalidPath."""
+        root = os.path.join(self.root, "")
+        return resolve(path[len(root) - 1 :].replace(os.sep, "/") if path.startswith(root) else path)
 
     def is_trusted(self) -> bool:
         """Return whether a person has allowed config.toml, just as it is now, to name programs and endpoints."""

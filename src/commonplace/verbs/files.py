@@ -61,7 +61,7 @@ class ReadFileRequest(NamedTuple):
         int | None,
         Arg("only the last N entries, or lines of a plain file", option="tail", minimum=1, maximum=10_000),
     ] = None
-    tags: Annotated[Sequence[str], Arg("only entries with all of these tags")] = ()
+    tags: Annotated[Sequence[str], Arg("only entries with all of these tags", other_option="tag")] = ()
     offset: Annotated[int, OFFSET] = 0
     everything: Annotated[bool, EVERYTHING] = False
 
@@ -113,7 +113,7 @@ def list_memories(context: BookContext, request: ListFilesRequest) -> FileList:
     """
     offset = request.offset
     book = view_reader(context, everything=request.everything)
-    place = _find_folder(book, request.path)
+    place = _find_folder(book, str(context.resolve(request.path)))
     try:
         entries = book.list_folder(place)
     except LimitReached:
@@ -188,7 +188,7 @@ def read_memory(context: BookContext, request: ReadFileRequest) -> FileText:
     """
     tail, offset = request.tail_n, request.offset
     tags = frozenset(map(check_tag, request.tags))
-    place = resolve(request.path)
+    place = context.resolve(request.path)
     data, revision = _read(context, place, everything=request.everything)
     note = parse(data) if _is_note(place, data) else None
     if note is not None and _is_memory(place):

@@ -17,6 +17,8 @@ from commonplace.context.records import delete_old_sessions, forget_told
 from commonplace.guard.audit import Facts, scope_kind
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.lookup import scope_folders
+from commonplace.memories.purge import find_purged_ids, purge_renamed
+from commonplace.memories.purge import purge as purge_memory
 from commonplace.memories.unit import Unit
 from commonplace.memories.upkeep import DAY, past_scopes, record_key_check, record_revisions, sweep_trash
 from commonplace.memories.upkeep import retire as retire_scope
@@ -37,7 +39,7 @@ from commonplace.verbs.changing import (
 )
 from commonplace.verbs.context import BookContext, log
 from commonplace.verbs.tool import change_schema, make_tool, render_change
-from commonplace.verbs.verb import IF_REVISION, KEY, SCOPE, Access, Arg, KeyRequest, verb
+from commonplace.verbs.verb import IF_REVISION, KEY, SCOPE, Access, Arg, verb
 
 PURGING = "purging"  # the action of a purge that a reader of the databases delays
 
@@ -48,6 +50,13 @@ class ForgetRequest(NamedTuple):
     key: Annotated[str, KEY._replace(nargs="?")]
     scope: Annotated[str | None, SCOPE] = None
     if_revision: Annotated[str | None, IF_REVISION] = None
+
+
+class RestoreRequest(NamedTuple):
+    """What `restore` is asked."""
+
+    key: Annotated[str, KEY._replace(nargs="?")]
+    scope: Annotated[str | None, SCOPE] = None
 
 
 class ClearRequest(NamedTuple):
@@ -110,7 +119,7 @@ def purge(context: BookContext, request: ForgetRequest) -> StoreResult:
     names = {key}
 
     def remove(unit: Unit, _: Sequence[Unit]) -> lifecycle.ChangeResult:
-        change, known, others = lifecycle.purge(unit, key, if_revision=request.if_revision)
+        change, known, others = purge_memory(unit, key, if_revision=request.if_revision)
         idents.update(known)
         names.update(others)
         return change
@@ -139,11 +148,11 @@ def _purge_in_other_scopes(context: BookContext, folder: BookPath, key: str) -> 
     """Remove what other scopes still have of a memory whose file was moved here; return the keys it had there."""
     memories, names = context.memories, set[str]()
     with memories.unit(folder, KEEPER) as unit:
-        idents = lifecycle.find_purged_ids(unit, key)
+        idents = find_purged_ids(unit, key)
     for other in _all_folders(context) - {folder}:
         if history.list_renamed(memories.files, other, "", idents):
             with memories.unit(other, KEEPER) as unit:
-                names |= lifecycle.purge_renamed(unit, "", idents)
+                names |= purge_renamed(unit, "", idents)
                 unit.commit()
     return names
 
@@ -152,14 +161,21 @@ def _purge_in_other_scopes(context: BookContext, folder: BookPath, key: str) -> 
     Access.WRITE,
     audit=describe_change,
     command="restore",
-    examples=("commonplace restore old-runner",),
+    examples=(
+        "commonplace restore",
+        "commonplace restore old-runner",
+        "commonplace restore --since 7d",
+        "commonplace restore --all --scope project --since 1h",
+    ),
     no_tool="memory_undo with action=restore",
 )
-def restore(context: BookContext, request: KeyRequest) -> StoreResult:
-    """Bring a memory back from the trash.
+def restore(context: BookContext, request: RestoreRequest) -> StoreResult:
+    """Bring memories back from the trash, or list what is in it.
 
-    The newest one of this key, byte for byte. A memory whose file was deleted outside comes back from the history, with
-    the text and labels that the index knew.
+    Without a KEY: lists what can be restored, the last forgotten first. With one: brings back the newest of this key,
+    byte for byte. --all with --scope brings back all of a scope, as after `forget --all`; with --since only what was
+    forgotten then or later. A memory whose file was deleted outside comes back from the history, with the text and
+    labels that the index knew.
     """
     files, key = context.memories.files, request.key
     target = past_target(context, key, request.scope, lambda folder: bool(history.list_restorable(files, folder, key)))
@@ -176,7 +192,7 @@ def restore(context: BookContext, request: KeyRequest) -> StoreResult:
 def clear(context: BookContext, request: ClearRequest) -> int:
     """Move all memories of one scope to the trash.
 
-    Each can be restored for 30 days.
+    Each can be restored for 30 days: `commonplace restore --all --scope SCOPE`.
     """
     target = context.caller.scope(request.scope)
     context.caller.check_write(target)

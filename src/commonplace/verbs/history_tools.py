@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from commonplace.model.results import Revision
 from commonplace.text.fence import fence
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.edit import HistoryRequest, history, undo
-from commonplace.verbs.forget import restore
+from commonplace.verbs.edit import HistoryRequest, UndoRequest, history, undo
+from commonplace.verbs.forget import RestoreRequest, restore
 from commonplace.verbs.recall import TimelineRequest, render_timeline, timeline
 from commonplace.verbs.tool import (
     ROWS,
@@ -26,12 +26,13 @@ from commonplace.verbs.tool import (
     rows_schema,
     shown_fields,
     text_schema,
+    tool_fields,
 )
-from commonplace.verbs.verb import KeyRequest, read_fields
+from commonplace.verbs.verb import KeyRequest
 
 _LATEST = 20  # entries of the timeline
 _REVISION_FIELDS = ("revision", "time", "action", "author")
-_FIELDS = {field.name: field for request in (HistoryRequest, TimelineRequest) for field in read_fields(request)}
+_FIELDS = {field.name: field for request in (HistoryRequest, TimelineRequest) for field in tool_fields(request)}
 
 
 def _history_tool(context: BookContext, given: Arguments) -> Answer:
@@ -52,9 +53,10 @@ def _render_history(revisions: Sequence[Revision], request: HistoryRequest) -> A
 
 
 def _undo_tool(context: BookContext, given: Arguments) -> Answer:
-    request = KeyRequest(given["key"], given.get("scope"))
-    is_forgotten = given.get("action") == "restore"
-    return render_change(restore(context, request) if is_forgotten else undo(context, request))
+    key, scope = given["key"], given.get("scope")
+    if given.get("action") == "restore":
+        return render_change(restore(context, RestoreRequest(key, scope)))
+    return render_change(undo(context, UndoRequest(key, scope)))
 
 
 TOOLS = (
@@ -73,7 +75,7 @@ TOOLS = (
         "memory_undo", "Undo", "undo", "write",
         "Bring back the text before a memory's last change; with action=restore, a forgotten memory.",
         {
-            **{field.name: field_schema(field) for field in read_fields(KeyRequest)},
+            **{field.name: field_schema(field) for field in tool_fields(KeyRequest)},
             "action": {**text_schema("what to do"), "enum": ["undo", "restore"]},
         },
         ("key",),

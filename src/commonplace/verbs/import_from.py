@@ -81,7 +81,8 @@ class ImportRequest(NamedTuple):
     format: Annotated[
         str | None,
         Arg(
-            "claude-code, agents-md, scaffold, cao-wiki, basic-memory, mcp-memory, mem0; recognised if not given",
+            "claude-code, agents-md, scaffold, cao-wiki, basic-memory, mcp-memory, mem0; recognised if not given."
+            " scaffold also reads any folder of Markdown notes",
             option="from",
         ),
     ] = None
@@ -111,6 +112,7 @@ def _describe_import(result: ImportResult, request: ImportRequest) -> Facts:
         "commonplace import ~/.claude/projects/-home-ann-app/memory --dry-run",
         "commonplace import ~/.claude/CLAUDE.md",
         "commonplace import memory.jsonl --from mcp-memory --scope global",
+        "commonplace import ~/notes --from scaffold --dry-run",
     ),
     no_tool="reads files beyond the book: for a person",
 )

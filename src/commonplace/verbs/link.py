@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
+from commonplace import verbs
 from commonplace.guard.secrets import check_secrets
 from commonplace.memories import lifecycle, relations
+from commonplace.memories.rows import name_link_target
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import Relation
@@ -99,6 +101,7 @@ def link(context: BookContext, request: LinkRequest) -> StoreResult:
     """
     key, rel, to = request.key, request.rel, request.to
     check_secrets(to)
+    relations.check_link(rel, to)
     origin = link_origin(context)
     marks_other = origin == "human" and rel == Relation.SUPERSEDES
 
@@ -106,6 +109,11 @@ def link(context: BookContext, request: LinkRequest) -> StoreResult:
         return relations.add_link(unit, key, rel, to, origin=origin, who=context.author, there=there)
 
     target = existing_target(context, key, request.scope)
+    place, name = named_place(context, target, to)  # or NotFound: a link leads to a memory that is there
+    if place.kind != target.kind:
+        to = name_link_target(place.kind.value, name)
+    elif place != target:  # from there, the name of the scope means theirs
+        raise verbs.unknown.unknown_key(context, to, str(target))
     return change_linked(context, target, to if marks_other else None, add_link)
 
 
@@ -142,7 +150,8 @@ def consolidate(context: BookContext, request: ConsolidateRequest) -> StoreResul
                 origin = link_origin(context)
                 relations.supersede(unit, key, merged.key, origin=origin, who=context.author, there=opened[scope])
         commit_first(target, opened)
-    return merged._replace(action="consolidated")
+    superseded = [name_link_target(scope.kind.value, key) for scope, key in places if key != merged.key]
+    return merged._replace(action="consolidated", superseded=tuple(superseded))
 
 
 @verb(

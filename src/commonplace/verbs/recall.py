@@ -7,6 +7,7 @@ Hits are counted as used, and a memory that had expired is active again; nothing
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -21,7 +22,7 @@ from commonplace.model.memory import Memory, Status, Trust, mark_external
 from commonplace.model.results import Hit, HitKind, LaterMemory, MemoryItem, RecallResult
 from commonplace.model.scope import Scope
 from commonplace.recall.candidates import HIDDEN_STATUSES, cut_passage, has_filters
-from commonplace.recall.query import KINDS, MODES, SORTS, RecallQuery, format_total, is_journal
+from commonplace.recall.query import KINDS, MAX_LIMIT, MODES, SORTS, RecallQuery, format_total, is_journal
 from commonplace.recall.ranking import ScoredCandidate
 from commonplace.recall.search import SearchResult, search_entries
 from commonplace.text.fence import REFERENCE, visible
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 _NO_TERMS = QueryTerms(())
 _TRUSTED_LEAST = (Trust.EXTERNAL, Trust.AGENT, Trust.HUMAN)
-SINCE = Arg("only what happened then or later: 2026-11-15", "TIME", tool_help="2026-11-15")
+SINCE = Arg("only what happened then or later: 2026-11-15, 7d, 2h, yesterday", "TIME", tool_help="2026-11-15, 7d")
 
 
 class RecallRequest(NamedTuple):
@@ -71,11 +72,17 @@ class RecallRequest(NamedTuple):
     ] = ""
     scope: Annotated[str | None, SCOPE] = None
     type: Annotated[str | None, TYPE] = None
-    tags: Annotated[Sequence[str], Arg("only with all of these tags", tool_help="all of these")] = ()
+    tags: Annotated[
+        Sequence[str], Arg("only with all of these tags", tool_help="all of these", other_option="tag")
+    ] = ()
     kinds: Annotated[Sequence[str], Arg("what to search: memory, journal", in_tool=False)] = KINDS
     since: Annotated[str | None, SINCE] = None
-    until: Annotated[str | None, Arg("only what happened then or earlier", "TIME", tool_help="or earlier")] = None
-    as_of: Annotated[str | None, Arg("what the book said then", "TIME", tool_help="as known then")] = None
+    until: Annotated[
+        str | None, Arg("only what happened then or earlier: yesterday is its end", "TIME", tool_help="or earlier")
+    ] = None
+    as_of: Annotated[str | None, Arg("what the book said then: 2026-11-15, 2w", "TIME", tool_help="as known then")] = (
+        None
+    )
     limit: Annotated[int, Arg("show at most so many hits (1 to 100)", minimum=1, maximum=100, tool_help="hits")] = 10
     mode: Annotated[str, Arg("how to search", choices=MODES)] = "hybrid"
     sort: Annotated[str, Arg("the order of the hits", choices=SORTS, tool_help="order")] = "score"
@@ -152,6 +159,18 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     reason = _explain_nothing(context, query) if not hits else ""
     notices = " ".join(filter(None, (notice, context.unusable_notice(folders), context.notice)))
     return RecallResult((*hits, *linked), found.total, found.hidden, explained, notices, reason)
+
+
+def count_elsewhere(context: BookContext, request: RecallRequest) -> dict[str, int]:
+    """Return how many strong matches a question has in each scope that is not one of the person's own, by name."""
+    if not context.sees_all or request.everything or request.scope is not None:
+        return {}
+    own = set(context.own_folders().values())
+    others = [folder for folder in context.folders_to_search(None, everything=True) if folder not in own]
+    query = _make_query(request._replace(limit=MAX_LIMIT, strong=True, kinds=("memory",)))
+    found = _search(context, query._replace(folders=tuple(map(str, others))))[0].hits if others else ()
+    scopes = [context.locate(item.candidate.folder, item.candidate.name)[0] for item in found]
+    return dict(Counter(f"{scope.kind.value} {scope.id or ''}".strip() for scope in scopes))
 
 
 def find_nearest(context: BookContext, text: str) -> tuple[str, str] | None:
@@ -233,13 +252,14 @@ def make_hit(
     if row is not None and row.outside and entry.trust is not Trust.EXTERNAL:
         summary = mark_external(summary)  # the summary is from outside; only this entry was added here
     later = _describe_later(context, item.later) if item.later is not None else None
+    may_know = context.is_person or entry.session == context.caller.session  # an id opens the session's memories
     return Hit(
         kind=kind, ref=_make_ref(context, kind, scope, key), key=key, scope=scope.kind,
         scope_id=scope.id, path=f"{candidate.folder}/{candidate.name}.md", entry=entry.id,
         text=cut_passage(entry.text, terms, budget), summary=summary, author=entry.author, trust=entry.trust.value,
         time_start=when, time_end=when, updated=row.updated if row else entry.time, score=round(item.score, 4),
         revision=row.revision if row else "", sources=(entry.id,), status=candidate.status,
-        strong=item.is_strong, later=later,
+        strong=item.is_strong, later=later, session=entry.session if may_know else None,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from commonplace.context.records import find_session
 from commonplace.guard.secrets import check_secrets
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.unit import Unit
-from commonplace.model.errors import AmbiguousKey, InvalidField, NotFound
+from commonplace.model.errors import AmbiguousKey, Conflict, InvalidField, NotFound
 from commonplace.model.memory import CAPTURED, PIN_PROPOSED, WAITING, Entry, Link, Relation, Status, Trust
 from commonplace.model.results import Proposal, StoreResult
 from commonplace.model.scope import GLOBAL, Scope, ScopeKind
@@ -44,8 +44,9 @@ from commonplace.verbs.tool import (
     rows_schema,
     shown_fields,
     text_schema,
+    tool_fields,
 )
-from commonplace.verbs.verb import KEY, SCOPE, Access, Arg, NoRequest, read_fields, verb
+from commonplace.verbs.verb import KEY, SCOPE, Access, Arg, NoRequest, verb
 
 
 class AcceptRequest(NamedTuple):
@@ -244,8 +245,13 @@ def _accept_into(context: BookContext, key: str, target: Scope, entry: Entry | N
     check_target(context, place)
     with open_units(context, target, place) as opened:
         unit, there = opened[target], opened[place]
+        if unit.get(key).note.meta.status not in WAITING:
+            raise Conflict(
+                f"{key!a} does not wait for a verdict, and only what does is accepted into another scope.",
+                hint=f"`commonplace move {key} --to SCOPE` moves it.",
+            )
         relations.lift_tombstone(unit, key, there)
-        relations.move(unit, there, key, context.author)
+        relations.move(unit, there, key, context.author, is_verdict=True)
         page = context.scope_page(place, there.folder)
         if page is not None:
             there.put_aside(page)
@@ -256,16 +262,26 @@ def _accept_into(context: BookContext, key: str, target: Scope, entry: Entry | N
 
 
 def _judge_link(context: BookContext, request: RejectRequest, *, is_accepted: bool) -> StoreResult:
-    key, rel, to = request.key, request.rel, request.to
+    context.check_enabled()
+    key, rel = request.key, request.rel
+    target = find_proposal(context, key, request.scope)
+    to = _name_target(context, target, key, rel, request.to or "")
 
     def judge(unit: Unit, there: Unit | None) -> lifecycle.ChangeResult:
-        link = _find_link(unit, key, rel, to or "")
+        link = _find_link(unit, key, rel, to)
         return relations.judge_link(unit, key, link, accepted=is_accepted, who=context.author, there=there)
 
-    context.check_enabled()
     marks_other = is_accepted and rel == Relation.SUPERSEDES
-    target = find_proposal(context, key, request.scope)
     return change_linked(context, target, to if marks_other else None, judge, is_verdict=True)
+
+
+def _name_target(context: BookContext, target: Scope, key: str, rel: str | None, to: str) -> str:
+    """Return where a link leads that a reviewer names: a KEY alone may mean that of the one link to another scope."""
+    view = context.view_for(target, is_verdict=True)
+    memory = lookup.load(context.memories, view, target, context.folder(target), key)
+    leads = [link.to for link in memory.meta.links if link.rel == rel] if memory is not None else []
+    others = [lead for lead in leads if lead.partition("/")[2] == to]
+    return others[0] if to not in leads and len(others) == 1 else to
 
 
 def _is_link(rel: str | None, to: str | None) -> bool:
@@ -323,7 +339,7 @@ TOOLS = (
         "useful later and free of secrets.",
         {
             "action": {**text_schema("what to do"), "enum": ["list", "accept", "reject"]},
-            **{field.name: field_schema(field) for field in read_fields(AcceptRequest) if field.arg.in_tool},
+            **{field.name: field_schema(field) for field in tool_fields(AcceptRequest)},
         },
         (),
         result_schema(

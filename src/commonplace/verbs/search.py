@@ -77,7 +77,7 @@ def search_memory(context: BookContext, request: SearchRequest) -> LineMatches:
     search = _Search(book, pattern, offset, limit)
     notices: list[str] = []
     try:
-        for path in _find_files(book, request.paths, search.skip):
+        for path in _find_files(book, [str(context.resolve(path)) for path in request.paths], search.skip):
             search.read_file(path)
             if search.is_full:
                 break

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, Any, NamedTuple
 
+from commonplace import verbs
 from commonplace.memories import history, lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import CommonplaceError, InvalidKey, NotFound
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import MemoryItem
 from commonplace.model.scope import Role, Scope, ScopeKind
+from commonplace.recall.dates import read_when
 from commonplace.text.fence import REFERENCE, fence, visible
 from commonplace.text.naming import unquote
 from commonplace.text.notes import find_wikilinks, parse
@@ -34,8 +36,9 @@ from commonplace.verbs.tool import (
     rows_schema,
     shown_fields,
     text_schema,
+    tool_fields,
 )
-from commonplace.verbs.verb import EVERYTHING, KEY, SCOPE, TYPE, Access, Arg, read_fields, verb
+from commonplace.verbs.verb import EVERYTHING, KEY, SCOPE, TYPE, Access, Arg, verb
 
 JOURNAL_PLACE = "journal"
 RESOURCE_PREFIX = "book://"
@@ -52,6 +55,9 @@ class ShowRequest(NamedTuple):
     scope: Annotated[
         str | None, SCOPE._replace(help=f"{SCOPE.help}; or {JOURNAL_PLACE}", tool_choices=tuple(map(str, _PLACES)))
     ] = None
+    revision: Annotated[
+        str | None, Arg("an earlier text, by its revision in `commonplace history KEY`", "REV", in_tool=False)
+    ] = None
 
 
 class PageRequest(NamedTuple):
@@ -66,6 +72,7 @@ class PageRequest(NamedTuple):
     examples=(
         "commonplace show testing-framework",
         "commonplace show people/alice --scope global --json",
+        "commonplace show staging-port --revision 05c022f7fdca",
         "commonplace show deploy --related",
     ),
 )
@@ -77,6 +84,8 @@ def show(context: BookContext, request: ShowRequest) -> Memory:
     that it links to instead.
     """
     memory = find_memory(context, request.key, request.scope)
+    if request.revision is not None:
+        return verbs.revision.find_revision(context, memory, request.revision)
     if memory.place == JOURNAL_PLACE:
         return memory
     context.record_uses([memory.meta.id])
@@ -96,8 +105,10 @@ def find_memory(context: BookContext, ref: str, scope: str | None) -> Memory:
     if context.settings.enabled:
         if scope is not None:
             memory = _load_in(context, scope, ref)
-        elif ref.startswith(("/", RESOURCE_PREFIX)):
-            memory = _load_path(context, unquote(ref.removeprefix(RESOURCE_PREFIX)) if ref[0] != "/" else ref)
+        elif ref.startswith(RESOURCE_PREFIX):
+            memory = _load_path(context, unquote(ref.removeprefix(RESOURCE_PREFIX)))
+        elif ref.startswith(("/", context.root)):
+            memory = _load_path(context, ref)
         else:
             memory = _load_nearest(context, ref)
     if memory is not None:
@@ -105,7 +116,7 @@ def find_memory(context: BookContext, ref: str, scope: str | None) -> Memory:
     hint = (
         f"It was forgotten: `commonplace restore {ref}` brings it back." if _is_forgotten(context, ref, scope) else None
     )
-    raise NotFound(f"There is no memory {ref[:200]!a} in your scopes.", hint=hint)
+    raise verbs.unknown.unknown_key(context, ref, scope if scope != JOURNAL_PLACE else None, hint=hint)
 
 
 def _is_forgotten(context: BookContext, key: str, scope: str | None) -> bool:
@@ -164,7 +175,7 @@ def _load_in(context: BookContext, place: str, key: str) -> Memory | None:
 
 def _load_path(context: BookContext, path: str) -> Memory | None:
     """Return the note at a path, if it is a memory or a note of the journal of one of the caller's own scopes."""
-    place = resolve(path)
+    place = context.resolve(path)
     view = context.view()
     if not (place.is_within(MEMORIES) or place.is_within(JOURNAL)) or len(place.parts) < 3 or not view.may_read(place):
         return None
@@ -200,7 +211,7 @@ def _also_in(context: BookContext, nearest: Scope, key: str) -> tuple[str, ...]:
 
 def find_linked(memory: Memory, items: Sequence[MemoryItem]) -> list[MemoryItem]:
     """Return those of some memories that a memory links to."""
-    targets = {link.to for link in memory.meta.links if link.status != "rejected"}
+    targets = {link.to for link in memory.meta.links if link.status == Status.ACTIVE}
     targets |= {target for entry in memory.entries for target in find_wikilinks(entry.text)}
     found = [item for item in items if item.key in targets or f"{item.scope}/{item.key}" in targets]
     return [item for item in found if item.path != memory.path]
@@ -301,10 +312,13 @@ class ListRequest(NamedTuple):
 
     scope: Annotated[str | None, SCOPE] = None
     type: Annotated[str | None, TYPE] = None
-    tag: Annotated[str | None, Arg("only with this tag", in_tool=False)] = None
+    tag: Annotated[str | None, Arg("only with this tag; with all of A,B", in_tool=False, other_option="tags")] = None
     hidden: Annotated[bool, Arg("also superseded and expired memories", tool_help="also inactive")] = False
     outside: Annotated[bool, Arg("only memories from outside that you have not accepted yet", in_tool=False)] = False
     everything: Annotated[bool, EVERYTHING] = False
+    since: Annotated[
+        str | None, Arg("only changed then or later: 2026-11-15, 7d, 2h, yesterday", "TIME", in_tool=False)
+    ] = None
 
 
 @verb(
@@ -313,6 +327,7 @@ class ListRequest(NamedTuple):
     examples=(
         "commonplace list",
         "commonplace list --scope global --json",
+        "commonplace list --tag ci --since 7d",
         "commonplace list --all --hidden",
         "commonplace list --all --outside",
     ),
@@ -327,11 +342,15 @@ def list_(context: BookContext, request: ListRequest) -> list[MemoryItem]:
     is_on = context.settings.enabled
     folders = context.folders_to_search(request.scope, everything=request.everything) if is_on else []
     unlisted = () if request.hidden else (*_UNLISTED, *context.unseen_statuses)
-    tag = request.tag.removeprefix("#") if request.tag is not None else None
+    tags = {word.strip().removeprefix("#") for word in (request.tag or "").split(",")} - {""}
+    since = read_when(request.since) if request.since is not None else ""
     items = [
         item
         for item in context.list_memories(folders)
-        if item.status not in unlisted and request.type in (None, item.type) and (tag is None or tag in item.tags)
+        if item.status not in unlisted
+        and request.type in (None, item.type)
+        and tags <= {*item.tags}
+        and item.updated >= since
     ]
     return find_unaccepted(context, items) if request.outside else items
 
@@ -366,7 +385,7 @@ def _run_tool(context: BookContext, given: Arguments) -> Answer:
     return Answer(data, "\n".join(lines))
 
 
-_SHOW_FIELDS = {field.name: field_schema(field) for field in read_fields(ShowRequest)}
+_SHOW_FIELDS = {field.name: field_schema(field) for field in tool_fields(ShowRequest)}
 TOOLS = (
     Tool(
         "memory_show", "Show", "show", "read",
@@ -384,7 +403,7 @@ TOOLS = (
         "memory_list", "List", "list", "read",
         "List keys and summaries.",
         {
-            **{field.name: field_schema(field) for field in read_fields(ListRequest) if field.arg.in_tool},
+            **{field.name: field_schema(field) for field in tool_fields(ListRequest)},
             "limit": {"type": "integer", "description": "rows", "minimum": 1, "maximum": 500, "default": 100},
             "after": text_schema("last SCOPE/KEY you got"),
         },

@@ -5,13 +5,14 @@ Everything that can be refused is refused before anything is written; then one u
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from commonplace.context.nudges import mark_stored
 from commonplace.guard.secrets import check_secrets
 from commonplace.memories import lifecycle, relations
-from commonplace.memories.rows import split_key
+from commonplace.memories.rows import name_link_target, split_key
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import PIN_PROPOSED, Entry, MemoryType, check_tag
@@ -67,7 +68,7 @@ class StoreRequest(NamedTuple):
     ] = None
     scope: Annotated[str | None, SCOPE] = None
     type: Annotated[str | None, TYPE] = None
-    tags: Annotated[Sequence[str], Arg("tags to add", tool_help="to add")] = ()
+    tags: Annotated[Sequence[str], Arg("tags to add", tool_help="to add", other_option="tag")] = ()
     summary: Annotated[str | None, Arg("the one line that index pages show", "LINE", tool_help="one line")] = None
     mode: Annotated[
         str, Arg("append to the text, or replace it", choices=("append", "replace"), tool_help="add or correct")
@@ -84,7 +85,7 @@ class StoreRequest(NamedTuple):
     author: Annotated[str | None, Arg("who said it", "NAME", in_tool=False)] = None
     occurred: Annotated[
         str | None,
-        Arg("when it happened, if not now: 2026-11-15T09:30:00Z", "TIME", tool_help="when, if not now"),
+        Arg("when it happened, if not now: 2026-11-15T09:30:00Z, 2h, yesterday", "TIME", tool_help="when, if not now"),
     ] = None
     thread: Annotated[str | None, Arg("the conversation it belongs to", "ID", in_tool=False)] = None
     seq: Annotated[int | None, Arg("its place in that conversation", in_tool=False)] = None
@@ -161,6 +162,7 @@ def store(context: BookContext, request: StoreRequest) -> StoreResult:
         if action == "supersede" and (place, named) != (target, result.key):
             origin = link_origin(context)
             relations.supersede(unit, named, result.key, origin=origin, who=context.author, there=there)
+            result = result._replace(superseded=(name_link_target(place.kind.value, named),))
         # The index does not know yet what is being stored, nor that anything is superseded by it.
         own = [split_key(unit.folder, result.key)]
         own += [split_key(there.folder, named)] if action == "supersede" else []
@@ -298,7 +300,8 @@ def store_draft(context: BookContext, unit: Unit, target: Scope, draft: Draft) -
         page = context.scope_page(target, unit.folder)
         if page is not None and not unit.has_aside(page.path):
             unit.put_aside(page)
-        return store_result(target, lifecycle.store(unit, name, entry, labels, if_revision=draft.if_revision))
+        result = store_result(target, lifecycle.store(unit, name, entry, labels, if_revision=draft.if_revision))
+        return result._replace(notice=_describe_new_project(context, target)) if page is not None else result
     if not is_proposal:
         check_may_add(context, found, name)
     newest = found.note.newest
@@ -317,6 +320,17 @@ def store_draft(context: BookContext, unit: Unit, target: Scope, draft: Draft) -
     else:
         change = lifecycle.store(unit, name, entry, labels, if_revision=draft.if_revision)
     return store_result(target, change)
+
+
+def _describe_new_project(context: BookContext, target: Scope) -> str:
+    """Return what to say when the home folder, or the root of the disk, becomes a project: it was hardly meant to."""
+    identity = context.identity
+    if identity is None or identity.source != "folder" or target.id != context.caller.project:
+        return ""
+    above = os.path.realpath(os.path.expanduser("~"))
+    if identity.root not in (above, os.path.dirname(identity.root)):
+        return ""
+    return f"{identity.root} has become a project of its own. What holds in every folder belongs in the scope global."
 
 
 def _choose_key(context: BookContext, unit: Unit, content: str, *, is_proposal: bool) -> str:

@@ -89,7 +89,7 @@ def make_tool(
     **hints: bool,
 ) -> Tool:
     """Return the tool of a verb. Its arguments are the fields of the verb's request, with other defaults if need be."""
-    fields = [field for field in read_fields(cast("type", verb.request)) if field.arg.in_tool]
+    fields = tool_fields(cast("type", verb.request))
     make_request: Callable[..., Q] = verb.request
 
     def run(context: BookContext, given: Arguments) -> Answer:
@@ -112,6 +112,11 @@ def make_tool(
 
 
 # Schemas
+
+
+def tool_fields(request: type) -> list[RequestField]:
+    """Return the fields of a request that are arguments of its tool."""
+    return [field for field in read_fields(request) if field.arg.in_tool]
 
 
 def field_schema(field: RequestField) -> Schema:
@@ -323,6 +328,7 @@ def render_change(change: StoreResult, _request: object = None) -> Answer:
     for relation, heading in (("same", "Similar:"), ("contradicts", "May contradict:")):
         near = [item for item in change.similar if item.relation == relation]
         lines += [heading, named_memories(near, "similar")] if near else []
+    lines += [f"Superseded: {visible(name)}" for name in change.superseded]
     lines += [change.notice] if change.notice else []
     return Answer(data, "\n".join(lines))
 

@@ -41,6 +41,7 @@ class Arg(NamedTuple):
     is_positional: bool = False
     nargs: str = ""  # of a positional argument that may be left out or given more than once: ?, * or +
     option: str = ""  # the option's name, where it is not the field's
+    other_option: str = ""  # another name of the option, which works and is not shown
     reads_stdin: bool = False  # `-` on the command line reads the value from standard input
     is_required: bool = False  # on the command line, though it is an option
     choices: tuple[str, ...] = ()  # what it may be, on every surface
@@ -136,6 +137,8 @@ class Verb(Generic[Q, R]):
         audit = self._audit
         context.embedding.begin_call()
         try:
+            if context.is_closed:
+                raise StorageError("The book is closed.", hint="Open the book again.")
             if context.faults and not self.repairs:
                 raise context.faults[0]
             self.access.check(context, self.name)

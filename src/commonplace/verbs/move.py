@@ -1,0 +1,155 @@
+"""The verbs `move` and `rename`: a memory in another scope, or under another key, with its history.
+
+The links of the caller's memories follow it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, NamedTuple
+
+from commonplace.guard.secrets import check_secrets
+from commonplace.memories import relations
+from commonplace.memories.lookup import read_note
+from commonplace.memories.rows import name_link_target, split_path
+from commonplace.model.errors import CommonplaceError, Conflict, InvalidScope
+from commonplace.model.names import check_new_key
+from commonplace.model.results import StoreResult
+from commonplace.model.scope import Scope, ScopeKind
+from commonplace.text.nearest import find_nearest_names
+from commonplace.vault.paths import resolve
+from commonplace.vault.scope_pages import list_scope_pages
+from commonplace.verbs.changing import (
+    check_may_add,
+    commit_first,
+    describe_change,
+    existing_target,
+    open_units,
+    store_result,
+)
+from commonplace.verbs.context import BookContext
+from commonplace.verbs.store import check_target
+from commonplace.verbs.verb import KEY, SCOPE, Access, Arg, verb
+
+
+class MoveRequest(NamedTuple):
+    """What `move` is asked."""
+
+    key: Annotated[str, KEY]
+    to: Annotated[
+        str, Arg("session, agent, project or global; or a project as `commonplace project list` shows it", "SCOPE",
+                 is_required=True),
+    ]  # fmt: skip
+    scope: Annotated[str | None, SCOPE] = None
+
+
+class RenameRequest(NamedTuple):
+    """What `rename` is asked."""
+
+    key: Annotated[str, KEY]
+    new_key: Annotated[str, Arg("its new key", "NEW", is_positional=True)]
+    scope: Annotated[str | None, SCOPE] = None
+
+
+@verb(
+    Access.WRITE,
+    audit=describe_change,
+    command="move",
+    examples=(
+        "commonplace move release-day --to global",
+        "commonplace move web-port --to github.com/acme/web",
+        "commonplace move web-port --scope project:github.com/acme/app --to project",
+    ),
+    no_tool="memory_store in the other scope, then memory_forget",
+)
+def move(context: BookContext, request: MoveRequest) -> StoreResult:
+    """Move a memory to another project or scope.
+
+    Its history comes along, and links that lead to it follow. To take it back, move it back. An agent moves memories
+    among its own scopes.
+    """
+    target = existing_target(context, request.key, request.scope)
+    place = find_scope(context, request.to)
+    if context.folder(place) == context.folder(target):
+        raise Conflict(f"{request.key!a} is in {place} already.", hint="Name another scope with --to.")
+    return _relocate(context, target, place, request.key, request.key)
+
+
+@verb(
+    Access.WRITE,
+    audit=describe_change,
+    command="rename",
+    examples=("commonplace rename note-2 staging-port", "commonplace rename alice people/alice --scope global"),
+    no_tool="only for a person",
+)
+def rename(context: BookContext, request: RenameRequest) -> StoreResult:
+    """Give a memory another key.
+
+    Its history comes along, and links that lead to it follow. To take it back, rename it back.
+    """
+    target = existing_target(context, request.key, request.scope)
+    return _relocate(context, target, target, request.key, check_new_key(request.new_key))
+
+
+def find_scope(context: BookContext, word: str) -> Scope:
+    """Return the scope that a caller names: as every `scope` takes it, or for a person a project by its id, or by the
+    end of one that no other has."""
+    kind = word.partition(":")[0]
+    if kind in tuple(ScopeKind) or not context.sees_all:
+        return context.caller.scope(word)
+    pages = [page for _, page in list_scope_pages(context.memories.files, ScopeKind.PROJECT)]
+    found = [page.id for page in pages if word in page.ids]
+    found = found or [page.id for page in pages if page.id.endswith(f"/{word.strip('/')}")]
+    if len(found) == 1:
+        return Scope(ScopeKind.PROJECT, found[0])
+    near = found or find_nearest_names(word, [page.id for page in pages])
+    meant = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise InvalidScope(
+        f"There is no scope or project {word[:200]!a}.{meant}",
+        hint="Use global, agent, session or project; or project:ID, also for one that has no memories yet.",
+    )
+
+
+def _relocate(context: BookContext, target: Scope, place: Scope, key: str, new: str) -> StoreResult:
+    check_target(context, place)
+    check_secrets(new)
+    old_name, new_name = name_link_target(target.kind.value, key), name_link_target(place.kind.value, new)
+    leads = old_name != new_name and target in context.own_folders()
+    linking = _find_linking(context, key, old_name) if leads and place in context.own_folders() else {}
+    with open_units(context, target, place, *linking) as opened:
+        unit, there = opened[target], opened[place]
+        check_may_add(context, unit.get(key), key)
+        page = context.scope_page(place, there.folder)
+        if page is not None:
+            there.put_aside(page)
+        change = relations.move(unit, there, key, context.author, new)
+        for scope, keys in linking.items():
+            others = [other for other in keys if (scope, other) != (target, key)]
+            relations.redirect_links(opened[scope], old_name, new_name, others, context.author)
+        commit_first(place, opened)
+    return store_result(place, change)
+
+
+def _find_linking(context: BookContext, key: str, name: str) -> Mapping[Scope, list[str]]:
+    """Return the memories of the caller that link to one, by scope. Only files that have its key are parsed."""
+    found: dict[Scope, list[str]] = {}
+    memories = context.memories
+    for item in context.list_memories(context.folders_to_search(None)):
+        try:
+            data = memories.files.read(resolve(item.path)).data
+        except CommonplaceError:  # one that cannot be read keeps its links
+            continue
+        note = read_note(memories, resolve(item.path)) if key.encode() in data else None
+        links = note.meta.links if note is not None else ()
+        if any(name_link_target(item.scope, link.to) == name for link in links):
+            scope, other = context.locate(*split_path(resolve(item.path)))
+            found.setdefault(scope, []).append(other)
+    return {scope: keys for scope, keys in found.items() if _may_write(context, scope)}
+
+
+def _may_write(context: BookContext, scope: Scope) -> bool:
+    try:
+        context.caller.check_write(scope)
+    except CommonplaceError:
+        return False
+    return True
