@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from commonplace import verbs
 from commonplace.model.scope import Scope
@@ -66,12 +66,16 @@ if TYPE_CHECKING:
 
 
 def _plain(value: object) -> object:
-    """Return a value as requests have it: a scope and a time as text, also within an item of many."""
-    if isinstance(value, Scope):
+    """Return a value as requests have it: a scope and a time as text."""
+    kind = type(value)  # an object of an orchestrator may raise for isinstance
+    if issubclass(kind, Scope):
         return str(value)
-    if isinstance(value, datetime):
-        return local_timestamp(value)
-    return {name: _plain(item) for name, item in value.items()} if isinstance(value, dict) else value
+    return local_timestamp(cast("datetime", value)) if issubclass(kind, datetime) else value
+
+
+def _plain_item(item: object) -> object:
+    """Return an item of `store_many` with its fields as requests have them."""
+    return {name: _plain(value) for name, value in item.items()} if isinstance(item, dict) else item
 
 
 class Book(OpenBook):
@@ -129,7 +133,7 @@ class Book(OpenBook):
 
     def store_many(self, items: Iterable[StoreItem]) -> list[StoreResult]:
         """Store many texts; an item has the parameters of `store` by name. Those of one scope are synced together."""
-        return self._run(verbs.store.store_many, tuple(map(_plain, items)))
+        return self._run(verbs.store.store_many, tuple(map(_plain_item, items)))
 
     def import_from(
         self,

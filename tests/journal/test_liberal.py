@@ -97,8 +97,15 @@ VALUES = [
 @pytest.mark.parametrize(("value", "kept"), VALUES, ids=[type(value).__name__ for value, _ in VALUES])
 def test_every_kind_of_python_value_is_recorded(root: Path, value: object, kept: object) -> None:
     """As a result, in a list, and in a field that we do not know: the run is recorded, and the value can be read."""
-    _, kept_run = record(root, small("x", result=value, more={"deep": [value]}))
+    _, kept_run = record(root, {**small("x", result=value, more={"deep": [value]}), "beside": value})
     assert (kept_run["tasks"][0]["result"], kept_run["tasks"][0]["more"]) == (kept, {"deep": [kept]})
+    assert kept_run["beside"] == kept
+
+
+def test_a_run_that_cannot_be_looked_at_is_a_warning(root: Path) -> None:
+    """An object that raises whatever is asked of it, in place of a whole run, breaks nothing."""
+    with open_book(root, role="orchestrator") as book:
+        assert book.record_run(Broken()).action == "not_recorded"  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
