@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any, NamedTuple
 
 from commonplace.guard.audit import Facts
@@ -293,8 +294,10 @@ def _name_project(context: BookContext) -> None:
 
 def _run_id(given: object) -> str:
     """The id of a run that was not recorded, as far as it can be told."""
-    ident = given.get("run_id") if isinstance(given, Mapping) else None
-    return str(ident)[:200] if isinstance(ident, (str, int)) else ""
+    with suppress(Exception):  # an object of the caller may raise anything when it is looked at
+        ident = given.get("run_id") if isinstance(given, Mapping) else None
+        return str(ident)[:200] if isinstance(ident, (str, int)) else ""
+    return ""
 
 
 def _render_record(done: RecordRunResult, _: RecordRunRequest) -> Answer:
