@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from commonplace.index.port import EntryFilter, EntryInterval, Index, LaterNote, PageLine, Row, Transaction
+from commonplace.index.port import EntryFilter, EntryInterval, Index, LaterNote, PageLine, Row, Transaction, Window
+from commonplace.index.units import Label, LabelCount
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.scope import LOCAL, Space
@@ -312,10 +313,14 @@ class IndexConformance:
                 change.set_entries(folder, "a", [gone, *said])
             change.fill_words()
             terms = query_terms("words")
-            assert change.count_matches(terms, [HERE], 9) == 4
-            assert change.count_matches(terms, [f"{HERE}/deep", "/elsewhere"], 9) == 4
-            assert change.count_matches(terms, [], 9) == change.count_matches(query_terms("absent"), [HERE], 9) == 0
-            assert change.count_matches(terms, [HERE], 3) == 3
+            assert change.count_matches(terms, Window([HERE]), 9) == 4
+            assert change.count_matches(terms, Window([f"{HERE}/deep", "/elsewhere"]), 9) == 4
+            assert (
+                change.count_matches(terms, Window([]), 9)
+                == change.count_matches(query_terms("absent"), Window([HERE]), 9)
+                == 0
+            )
+            assert change.count_matches(terms, Window([HERE]), 3) == 3
 
     def test_count_matches_leaves_out_what_is_elsewhere_or_of_before(self, index: Index) -> None:
         """However many more have the words in another space, in another folder or in earlier versions: they are not
@@ -326,7 +331,7 @@ class IndexConformance:
                 change.put(row("a", folder=folder))
                 change.set_entries(folder, "a", [EntryInterval(said, STAMP, end) for end in [None] * 3 + [STAMP] * 2])
                 change.fill_words()
-                assert [change.count_matches(terms, [folder], most) for most in (1, 2, 3, 4, 5, 9)] == [
+                assert [change.count_matches(terms, Window([folder]), most) for most in (1, 2, 3, 4, 5, 9)] == [
                     1,
                     2,
                     3,
@@ -335,7 +340,12 @@ class IndexConformance:
                     3,
                 ]
         with index.reading(LOCAL) as reading:
-            assert [reading.count_matches(terms, [HERE, "/elsewhere"], most) for most in (5, 6, 7, 99)] == [5, 6, 6, 6]
+            assert [reading.count_matches(terms, Window([HERE, "/elsewhere"]), most) for most in (5, 6, 7, 99)] == [
+                5,
+                6,
+                6,
+                6,
+            ]
 
     def test_count_entries_counts_what_passes_the_filter(self, index: Index) -> None:
         """How many entries a question without words is about: whatever it asks for, those that it would find among all,
@@ -585,7 +595,8 @@ class IndexConformance:
             before = change.vectors_dropped()
             change.add_entries(HERE, "n1", [], close_at=STAMP)
             assert change.vectors_dropped() != before
-            assert sorted(change.authors()) == ["Ann", "Bob"]
+            change.fill_words()
+            assert change.authors_named({"ann", "bob", "eve"}) == ["Ann", "Bob"] and not change.authors_named({"e"})
 
     def test_a_made_summary_adds_no_words(self, index: Index) -> None:
         """A summary that somebody gave finds every entry of its memory. One that was made of the newest finds that
@@ -600,3 +611,63 @@ class IndexConformance:
                 assert len(change.search(query_terms('"oxen"'), 9)) == found
             change.put(row("a", summary="Horses graze.", given=False))
             assert not change.has_unfilled()
+
+    def test_a_window_is_searched_alone(self, index: Index) -> None:
+        """What happened before, after or elsewhere, and what was replaced, is neither found nor counted in a window."""
+        with index.transaction(LOCAL) as change:
+            for day, folder in ((1, HERE), (2, HERE), (3, HERE), (2, "/elsewhere"), (4, f"{HERE}/deep")):
+                name, when = f"n{day}", f"2026-11-0{day}T09:00:00Z"
+                change.put(row(name, folder=folder))
+                entry = Entry(STAMP, "Words of a day.", id=f"{folder}-{day}", author=f"A{day}", occurred=when)
+                old = EntryInterval(entry._replace(id=f"old-{folder}-{day}"), STAMP, STAMP)
+                change.set_entries(folder, name, [old, EntryInterval(entry, STAMP)])
+            change.fill_words()
+            terms = query_terms("words")
+            for since, until, days in (("", "", "1234"), ("2026-11-02", "", "234"), ("2026-11-02", "2026-11-03", "2")):
+                window = Window([HERE], since, until)
+                found = change.candidates([match.no for match in change.search(terms, 9, window)])
+                assert sorted(item.name[1:] for item in found) == list(days)
+                assert change.count_matches(terms, window, 9) == len(days) == len(change.in_window(window, 9))
+                assert {author[1:] for author, number in change.count_authors(window, 9) if number == 1} == {*days}
+            assert len(change.search(terms, 2, Window([HERE]))) == len(change.in_window(Window([HERE]), 2)) == 2
+            assert not change.search(terms, 9, Window([])) and not change.search(
+                query_terms("absent"), 9, Window([HERE])
+            )
+
+    def test_units_are_found_by_what_they_mention(self, index: Index) -> None:
+        """A unit is found by its id and by its labels, in a time, until its entry is another one; then its labels wait
+        to be put again. An entry that is no unit has none."""
+        ann, bond = Label("person:ann@example.org", "Ann"), Label("word:Bond_%", "Bond_%")
+        with index.transaction(LOCAL) as change:
+            for day in (1, 2, 3):
+                entry = Entry(STAMP, f"Text {day}.", id=f"u-{day}", occurred=f"2026-11-0{day}T09:00:00Z")
+                change.put(row(f"n{day}"))
+                change.set_entries(HERE, f"n{day}", [EntryInterval(entry, STAMP)])
+            change.set_entries(HERE, "no-unit", [_said("e1")])
+            numbers = {item.recorded.entry.id: item.no for item in change.units(["u-1", "u-2", "u-3", "u-9", "e1"])}
+            assert [*numbers] == ["u-1", "u-2", "u-3"] and [*change.unlabelled(9)] == sorted(numbers.values())
+            longer = ann._replace(surface="Ann Example")
+            change.put_labels({numbers["u-1"]: [ann, bond], numbers["u-2"]: [longer], numbers["u-3"]: []})
+            assert not change.unlabelled(9)
+            assert change.find_labels(["EXAM"], ["person"], 9) == [longer] and not change.find_labels([], ["url"], 9)
+            assert change.find_labels(["_%"], ["person", "word"], 9) == [bond]
+            last = "2026-11-02T09:00:00Z"
+            assert [*change.count_mentions([ann.name, "no:such"])] == [LabelCount(ann.name, 2, last)]
+            assert [*change.mentioning([ann.name, bond.name], Window([]), 9)] == [numbers["u-2"], numbers["u-1"]]
+            assert [*change.mentioning([ann.name], Window([], until="2026-11-02"), 9)] == [numbers["u-1"]]
+            assert change.labels_of([numbers["u-1"], numbers["u-3"]]) == {numbers["u-1"]: [ann.name, bond.name]}
+            change.set_entries(HERE, "n1", [_said("u-1")])
+            assert len(change.unlabelled(9)) == 1 and not change.count_mentions([bond.name])
+            change.unlabel_all()
+            assert len(change.unlabelled(9)) == 3
+
+    def test_the_other_attributes_of_an_entry_are_kept(self, index: Index) -> None:
+        """An attribute that has no field comes back as it was put, whatever is in it."""
+        extra = (("source", 'mail:"a\\b"@é'), ("x", ""))
+        with index.transaction(LOCAL) as change:
+            change.put(row("a"))
+            said = [EntryInterval(Entry(STAMP, "Words.", id="e1", extra=extra), STAMP)]
+            change.set_entries(HERE, "a", said)
+            assert [*change.entries(HERE, "a")] == said
+            (no,) = [no for no, _ in change.unembedded("m", 9)]
+            assert change.candidates([no])[0].recorded.entry.extra == extra

@@ -28,16 +28,18 @@ from commonplace.index.port import (
     T,
     Transaction,
     Vector,
+    Window,
     is_in_folders,
     least_shared,
     text_to_embed,
     turn_of,
 )
+from commonplace.index.units import Label, LabelCount
 from commonplace.model.errors import StorageError
 from commonplace.model.memory import Trust
 from commonplace.model.names import short_hash
 from commonplace.model.scope import Space
-from commonplace.text.words import QueryTerms, fingerprint, index_words, normalize_words, stem, word_hashes
+from commonplace.text.words import QueryTerms, fingerprint, index_words, normalize_words, split_words, stem, word_hashes
 
 
 def accepts(wanted: EntryFilter, item: EntryCandidate) -> bool:
@@ -101,9 +103,17 @@ class _Meanings:
         self.dropped = 0
 
 
+class _Labels:
+    """What the units of one space mention, by the number of their entry."""
+
+    def __init__(self) -> None:
+        self.put: dict[int, list[str]] = {}
+        self.surfaces: dict[str, str] = {}
+
+
 class MemoryTransaction:
-    def __init__(self, folders: dict[str, _Folder], meanings: _Meanings) -> None:
-        self._folders = folders
+    def __init__(self, folders: dict[str, _Folder], meanings: _Meanings, labels: _Labels) -> None:
+        self._folders, self._labels = folders, labels
         self._meanings = meanings
         self._vectors_before, self._dropped_before = dict(meanings.vectors), meanings.dropped
         self._undo: list[tuple[str, str, Row | None, StatSignature | None, tuple[EntryInterval, ...]]] = []
@@ -168,6 +178,8 @@ class MemoryTransaction:
             return
         self._remember(folder, name)
         old = [_number(folder, name, place) for place in range(len(self.entries(folder, name)))]
+        for number in old:
+            self._labels.put.pop(number, None)
         gone = [number for number in old if self._meanings.vectors.pop(number, None) is not None]
         self._meanings.dropped += bool(gone)
         self._folders[folder].entries[name] = tuple(entries)
@@ -216,8 +228,9 @@ class MemoryTransaction:
                 found[row.name] = BriefCandidate(row.name, row.type, row.pinned, row.updated, row.newest, trust)
         return list(found.values())
 
-    def search(self, terms: QueryTerms, limit: int) -> Sequence[Match]:
-        found = [(-score, _order(item), item) for item in self._said() if (score := _score(item, terms)) > 0]
+    def search(self, terms: QueryTerms, limit: int, window: Window | None = None) -> Sequence[Match]:
+        said = self._said() if window is None else self._in_window(window)
+        found = [(-score, _order(item), item) for item in said if (score := _score(item, terms)) > 0]
         best = sorted(found, key=lambda scored: scored[:2])[:limit]
         return [
             Match(item.no, item.folder, item.recorded.entry.thread, item.recorded.entry.author, -score)
@@ -234,9 +247,17 @@ class MemoryTransaction:
             if (ends := [item.end for item in entries if item.end is not None])
         }
 
-    def count_matches(self, terms: QueryTerms, folders: Sequence[str], most: int) -> int:
-        today = [item for item in self._said() if item.recorded.end is None and is_in_folders(item.folder, folders)]
-        return min(most, sum(_score(item, terms) > 0 for item in today))
+    def count_matches(self, terms: QueryTerms, window: Window, most: int) -> int:
+        return min(most, sum(_score(item, terms) > 0 for item in self._in_window(window)))
+
+    def _in_window(self, window: Window) -> list[EntryCandidate]:
+        return [
+            item
+            for item in self._said()
+            if item.recorded.end is None
+            and is_in_folders(item.folder, window.folders)
+            and window.since <= _moment(item) <= (window.until or _moment(item))
+        ]
 
     def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         mark = fingerprint(text)
@@ -309,6 +330,7 @@ class MemoryTransaction:
                 entry.author,
                 turn_of(entry),
                 item.recorded.end is None,
+                _moment(item),
                 known[item.no][1],
             )
             for item in found
@@ -332,8 +354,59 @@ class MemoryTransaction:
         ]
         return sorted(found, key=_order)
 
-    def authors(self) -> Sequence[str]:
-        return sorted({author for item in self._said() if (author := item.recorded.entry.author) is not None})
+    def authors_named(self, words: Collection[str]) -> Sequence[str]:
+        authors = {author for item in self._said() if (author := item.recorded.entry.author) is not None}
+        return sorted(author for author in authors if not frozenset(words).isdisjoint(split_words(author)))
+
+    def units(self, idents: Collection[str]) -> Sequence[EntryCandidate]:
+        today = [item for item in self._units() if item.recorded.end is None]
+        return sorted((item for item in today if item.recorded.entry.id in idents), key=_order)
+
+    def _units(self) -> list[EntryCandidate]:
+        return [item for item in self._said() if item.recorded.entry.id.startswith("u-")]
+
+    def unlabelled(self, limit: int) -> Sequence[int]:
+        return sorted(item.no for item in self._units() if item.no not in self._labels.put)[:limit]
+
+    def put_labels(self, labels: Mapping[int, Collection[Label]]) -> None:
+        self._labels.put |= {no: [label.name for label in some] for no, some in labels.items()}
+        for label in (label for some in labels.values() for label in some):
+            known = self._labels.surfaces.get(label.name, "")
+            self._labels.surfaces[label.name] = max(known, label.surface, key=len)
+
+    def unlabel_all(self) -> None:
+        self._labels.put.clear()
+
+    def find_labels(self, words: Collection[str], kinds: Collection[str], limit: int) -> Sequence[Label]:
+        found = [
+            Label(name, surface)
+            for name, surface in sorted(self._labels.surfaces.items())
+            if name.partition(":")[0] in kinds and all(word.lower() in f"{surface} {name}".lower() for word in words)
+        ]
+        return found[:limit]
+
+    def _mentioning(self, name: str) -> list[EntryCandidate]:
+        today = [item for item in self._units() if item.recorded.end is None]
+        return [item for item in today if name in self._labels.put.get(item.no, ())]
+
+    def count_mentions(self, names: Collection[str]) -> Sequence[LabelCount]:
+        found = {name: list(map(_moment, self._mentioning(name))) for name in sorted(names)}
+        return [LabelCount(name, len(moments), max(moments)) for name, moments in found.items() if moments]
+
+    def mentioning(self, names: Collection[str], window: Window, limit: int) -> Sequence[int]:
+        found = {item.no: item for name in names for item in self._mentioning(name)}
+        inside = [it for it in found.values() if window.since <= _moment(it) <= (window.until or _moment(it))]
+        return [item.no for item in sorted(inside, key=_moment, reverse=True)][:limit]
+
+    def labels_of(self, numbers: Collection[int]) -> Mapping[int, Sequence[str]]:
+        return {no: sorted(set(self._labels.put[no])) for no in sorted(numbers) if self._labels.put.get(no)}
+
+    def in_window(self, window: Window, limit: int) -> Sequence[int]:
+        return [item.no for item in sorted(self._in_window(window), key=_moment, reverse=True)][:limit]
+
+    def count_authors(self, window: Window, limit: int) -> Sequence[tuple[str, int]]:
+        authors = [author for item in self._in_window(window) if (author := item.recorded.entry.author) is not None]
+        return sorted(Counter(authors).items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def _said(self) -> list[EntryCandidate]:
         return [
@@ -418,6 +491,10 @@ def _number(folder: str, name: str, place: int) -> int:
     return int(short_hash(f"{folder}\n{name}\n{place}", 15), 16)
 
 
+def _moment(item: EntryCandidate) -> str:
+    return item.recorded.entry.occurred or item.recorded.entry.time
+
+
 def _to_embed(item: EntryCandidate) -> str:
     entry, labels = item.recorded.entry, item.row.tags if item.row is not None else ()
     return entry.text if entry.thread is not None else text_to_embed(entry.text, item.name, (*labels, *entry.tags))
@@ -449,6 +526,7 @@ class MemoryIndex:
     def __init__(self) -> None:
         self._spaces: dict[Space, dict[str, _Folder]] = {}
         self._meanings: dict[Space, _Meanings] = {}
+        self._labels = _Labels()
         self._writer = threading.RLock()
         self.epoch = 0
 
@@ -482,7 +560,7 @@ class MemoryIndex:
     def transaction(self, space: Space, wait: float | None = None) -> Iterator[Transaction]:
         with self._writer:
             meanings = self._meanings.setdefault(space, _Meanings())
-            transaction = MemoryTransaction(self._spaces.setdefault(space, {}), meanings)
+            transaction = MemoryTransaction(self._spaces.setdefault(space, {}), meanings, self._labels)
             try:
                 yield transaction
             except BaseException:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from commonplace.index.port import EntryInterval
+from commonplace.index.port import EntryInterval, Window
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model.memory import Entry
 from commonplace.model.scope import LOCAL
@@ -55,4 +55,9 @@ def test_matches_counts_what_a_word_begins() -> None:
             change.put(row(ident))
             change.set_entries(HERE, ident, [EntryInterval(Entry(STAMP, text, id=ident), STAMP)])
         change.fill_words()
-        assert [change.count_matches(query_terms("front"), [HERE], most) for most in (1, 2, 3, 9)] == [1, 2, 3, 3]
+        assert [change.count_matches(query_terms("front"), Window([HERE]), most) for most in (1, 2, 3, 9)] == [
+            1,
+            2,
+            3,
+            3,
+        ]

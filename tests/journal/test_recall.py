@@ -105,7 +105,7 @@ def test_what_a_run_did_does_not_push_a_memory_down(root: Path) -> None:
         assert book.recall("staging port").hits[0].key == "staging-port"
         assert book.context.memories.index.epoch >= 0
         with book.context.memories.index.reading(book.context.memories.space) as index:
-            assert "staging" not in index.authors()
+            assert not index.authors_named({"staging"})
 
 
 def test_the_index_of_the_journal_is_rebuilt_equal(root: Path) -> None:

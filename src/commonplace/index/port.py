@@ -8,7 +8,6 @@ tests/index/conformance.py checks:
 - spaces do not see each other
 """
 
-# Without postponed annotations: a named tuple would compile each of them at every start.
 # Without `from __future__ import annotations`: it would make every field of the named tuples a text that is compiled at
 # each start.
 
@@ -16,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
+from commonplace.index.units import UnitQueries
 from commonplace.model.errors import StorageError
 from commonplace.model.memory import Entry
 from commonplace.model.scope import Space
@@ -188,6 +188,14 @@ class EntryFilter(NamedTuple):
     as_of: str = ""  # else: now
 
 
+class Window(NamedTuple):
+    """The current entries of some folders, or below, that happened in a time. An empty end is open."""
+
+    folders: Sequence[str]
+    since: str = ""
+    until: str = ""
+
+
 class Match(NamedTuple):
     """An entry that has some of the words of a query: no more of it than choosing among hundreds takes."""
 
@@ -207,10 +215,11 @@ class Vector(NamedTuple):
     author: str | None
     turn: Turn | None
     today: bool  # the entry is current
+    moment: str  # when it happened, else when it was recorded
     data: bytes
 
 
-class Transaction(Protocol):
+class Transaction(UnitQueries, Protocol):
     """The queries and changes of one space, all of one moment. Folders are paths as texts, names lack the .md."""
 
     # Memories
@@ -291,15 +300,16 @@ class Transaction(Protocol):
 
     # Recall
 
-    def search(self, terms: QueryTerms, limit: int) -> Sequence[Match]:
-        """Return the entries that have some of these words and all the quoted ones, best first, past ones included.
+    def search(self, terms: QueryTerms, limit: int, window: Window | None = None) -> Sequence[Match]:
+        """Return the entries that have some of these words and all the quoted ones, best first.
 
+        Past ones are included, unless there is a window: then only what is in it is looked for, at little more cost.
         Of equals at the limit those with the lower ids are in, so that an index built anew answers the same. What was
         put since `fill_words` may be missing.
         """
 
-    def count_matches(self, terms: QueryTerms, folders: Sequence[str], most: int) -> int:
-        """Return how many current entries `search` would find in these folders or below, counting up to `most`."""
+    def count_matches(self, terms: QueryTerms, window: Window, most: int) -> int:
+        """Return how many current entries `search` would find in a window, counting up to `most`."""
 
     def latest_entries(self, limit: int) -> Sequence[EntryCandidate]:
         """Return entries by when they happened or were recorded, latest first."""
@@ -316,8 +326,11 @@ class Transaction(Protocol):
         A link is written as in a row; a place is folder and name. Memories without links cost nothing.
         """
 
-    def authors(self) -> Sequence[str]:
-        """Return the authors of all entries, each once."""
+    def authors_named(self, words: Collection[str]) -> Sequence[str]:
+        """Return the authors whose names have one of these words, which are in lower case.
+
+        The cost does not grow with the number of authors. Those put since `fill_words` may be missing.
+        """
 
     def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         """Return current entries, in these folders or below, with the words of a text in whatever order and form."""

@@ -269,6 +269,8 @@ def normalise_entry(entry: Entry) -> Entry:
     if not all(word is None or word.isascii() for word in (*words, *entry.tags)):
         valid: dict[str, Any] = {name: word and _valid(word) for name, word in zip(_WORD_FIELDS, words, strict=True)}
         entry = entry._replace(**valid, tags=tuple(map(_valid, entry.tags)))
+    if not all(value.isascii() for _, value in entry.extra):
+        entry = entry._replace(extra=tuple((_valid(name), _valid(value)) for name, value in entry.extra))
     return entry if entry.id else entry._replace(id=f"hand-{short_hash(entry.text)}")
 
 

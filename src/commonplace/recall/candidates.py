@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction
+from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction, Window
 from commonplace.recall.query import ParsedQuery, RecallQuery, is_journal
 from commonplace.text.words import (
     QueryTerms,
@@ -43,8 +43,22 @@ _MIN_PASSAGE = 8  # characters that are shown in however small a budget
 
 def has_filters(question: RecallQuery) -> bool:
     """Return whether a question filters by time, type, session or tags."""
-    times = (question.since, question.until, question.as_of, question.type, question.session)
-    return bool(question.tags) or any(time is not None for time in times)
+    return has_time(question) or has_other_filters(question)
+
+
+def has_time(question: RecallQuery) -> bool:
+    """Return whether a question filters by the time when something happened."""
+    return question.since is not None or question.until is not None
+
+
+def has_other_filters(question: RecallQuery) -> bool:
+    """Return whether a question filters by what is known of an entry only when it is read; then all are read."""
+    return bool(question.tags) or any(item is not None for item in (question.as_of, question.type, question.session))
+
+
+def window_of(question: RecallQuery) -> Window:
+    """Return the scopes and the time of a question, as the index takes them."""
+    return Window(question.folders, question.since or "", question.until or "")
 
 
 def list_hidden_statuses(question: RecallQuery) -> list[str]:
@@ -168,14 +182,16 @@ def find_entries(
 def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) -> dict[int, Match]:
     """Return the matches for some terms in the question's scopes, by number."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
-    limit = choose_source_limit(question) if question.sort == "score" and not has_filters(question) else NO_LIMIT
-    while True:
+    few = choose_source_limit(question)
+    limit = few if question.sort == "score" and not has_other_filters(question) else NO_LIMIT
+    if question.as_of is not None or not has_time(question):
         found = index.search(terms, limit)
         folders = set(filter(question.covers, {match.folder for match in found}))
         inside = {match.no: match for match in found if match.folder in folders}
-        if len(found) < limit or limit >= NO_LIMIT or len(inside) >= choose_source_limit(question) // 2:
+        if question.as_of is not None or len(found) < limit or len(inside) >= few // 2:
             return inside
-        limit *= LIMIT_GROWTH
+    # There may be much else: only what is in the question's scopes and time is looked for.
+    return {match.no: match for match in index.search(terms, limit, window_of(question))}
 
 
 def choose_source_limit(question: RecallQuery) -> int:
@@ -189,7 +205,7 @@ def read_best(
     """Return the best candidates that the question allows, read in full; hidden ones too."""
     limit = max(0 if question.is_quick else _MIN_READ, 2 * question.limit)
     cut, bar = float("-inf"), 0.0
-    if len(scores) > limit and question.sort == "score" and not has_filters(question):
+    if len(scores) > limit and question.sort == "score" and not has_other_filters(question):
         cut = sorted(scores.values(), reverse=True)[limit - 1]  # equals of the last one are in: order is no accident
         bar = sorted([item.words for item in found.values()], reverse=True)[_BEST_BY_WORDS]
     # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers. And

@@ -4,7 +4,7 @@ Parsing knows English; a question in another language is only its words.
 """
 
 # Without postponed annotations: a named tuple would compile each of them at every start.
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Collection, Iterable, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.model.errors import InvalidField
@@ -95,6 +95,7 @@ def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise InvalidField(f"{name} cannot be {value[:40]!a}.", hint=f"Use one of: {', '.join(allowed)}.")
 
 
+AuthorLookup = Callable[[Collection[str]], Iterable[str]]
 _WORD = lazy(r"[^\W_]+")
 _FIRST_PERSON_WORDS = frozenset("i me my mine we us our".split())  # noqa: SIM905
 # A question for what was proposed is about what somebody else said.
@@ -133,8 +134,8 @@ class ParsedQuery(NamedTuple):
         return author in self.authors or (self.is_first_person and not self.authors and author.lower() in USERS)
 
 
-def parse_query(query: str, authors: Iterable[str], now: str) -> "ParsedQuery":
-    """Return a question taken apart.
+def parse_query(query: str, find_authors: "AuthorLookup", now: str) -> "ParsedQuery":
+    """Return a question taken apart. `find_authors` returns the authors whose names have one of some words.
 
     The names of a conversation's authors say who spoke, and would outweigh what was said: there they are left out of
     what is embedded. A lone note is about whom it names, so there they stay.
@@ -145,7 +146,8 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> "ParsedQuery":
     plain = outside.lower()
     words = frozenset(_WORD.findall(plain))
     # In a date, April is not a person.
-    people = frozenset(_WORD.findall(blank_quotes(when.without_date).lower())) if when.date else words
+    people = frozenset(_WORD.findall(blank_quotes(when.without_date) if when.date else outside))
+    authors = find_authors({word.lower() for word in people}) if people else ()
     named = {author: parts for author in authors if (parts := _find_author_words(author, people))}
     without = frozenset(part for parts in named.values() for part in parts)
     vague = not query.strip() or (
@@ -170,14 +172,24 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> "ParsedQuery":
 
 
 def _find_author_words(author: str, words: Set[str]) -> frozenset[str]:
-    """Return the words of a question that name an author: one of a person's names, or the whole of a handle.
+    """Return the words of a question that name an author, in lower case: one of a person's names, or the whole of a
+    handle.
 
-    A question about a code review does not name claude-code.
+    A question about a code review does not name claude-code. Nor does the price of a bond name James Bond: a name that
+    has a capital is one only where it is written with one.
     """
     if author.lower() in USERS:
         return frozenset()
-    names = [frozenset(_WORD.findall(name)) for name in author.lower().split()]
-    return frozenset().union(*(name for name in names if name <= words and sum(map(len, name)) >= _MIN_NAME_LETTERS))
+    capitals = {word.lower() for word in words if word[0].isupper()}
+    small = {word.lower() for word in words}
+    names = [frozenset(_WORD.findall(name)) for name in author.split()]
+    named = [
+        name
+        for name in names
+        if sum(map(len, name)) >= _MIN_NAME_LETTERS
+        and all(part.lower() in (capitals if part[0].isupper() else small) for part in name)
+    ]
+    return frozenset(part.lower() for name in named for part in name)
 
 
 def _is_vague(rest: str, names: Set[str]) -> bool:

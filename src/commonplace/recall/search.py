@@ -28,12 +28,13 @@ from commonplace.recall.candidates import (
     estimate_hit_tokens,
     find_entries,
     get_memory_id,
-    has_filters,
+    has_other_filters,
     is_allowed,
     is_hidden,
     list_hidden_statuses,
     make_time_key,
     read_best,
+    window_of,
 )
 from commonplace.recall.later import add_later, find_linked_entries, place_later
 from commonplace.recall.query import MAX_COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
@@ -98,7 +99,7 @@ def search_indexed(
 ) -> SearchResult:
     """Return the best entries for a question from what is already in the index. Writes nothing."""
     with index.reading(space) as reading:
-        parsed = parse_query(question.query, reading.authors(), now)
+        parsed = parse_query(question.query, reading.authors_named, now)
         if parsed.is_vague:
             then = _list_latest(reading, question, parsed, uses, is_superseded)
             if then.hits or not parsed.is_dated:  # else there may be notes that only name that time
@@ -111,14 +112,14 @@ def search_indexed(
             found = find_entries(reading, parsed, question, vectors, limit)
             scorer = Scorer(found, parsed, vectors, question.folders)
             candidates = read_best(reading, found, scorer.score_roughly(), question)
-            if len(candidates) >= question.limit or limit >= NO_LIMIT or not has_filters(question):
+            if len(candidates) >= question.limit or limit >= NO_LIMIT or not has_other_filters(question):
                 break
             limit = NO_LIMIT
         matching = sum(found[item.no].words > 0 and not is_hidden(item, question) for item in candidates)
         having_words = sum(item.words > 0 for item in found.values())
-        may_be_more = having_words >= choose_source_limit(question) and not has_filters(question)
+        may_be_more = having_words >= choose_source_limit(question) and not has_other_filters(question)
         if may_be_more and not question.is_quick:
-            matching = reading.count_matches(parsed.terms._replace(all_of=()), question.folders, MAX_COUNTED)
+            matching = reading.count_matches(parsed.terms._replace(all_of=()), window_of(question), MAX_COUNTED)
     read = {item.no for item in candidates}
     candidates = _set_past_status(candidates, question, is_superseded)
     # By meaning anything is a candidate: only what has words of the question is said to be missing.
@@ -251,7 +252,7 @@ def _embed_pending(index: Index, space: Space, question: RecallQuery, now: str, 
     """Embed the entries stored last, within a time limit for slow embedders; return a notice about those still left."""
     if not semantic.is_quick:
         with index.reading(space) as reading:
-            parsed = parse_query(question.query, reading.authors(), now)
+            parsed = parse_query(question.query, reading.authors_named, now)
         if not parsed.terms or (parsed.is_vague and not parsed.is_dated):
             return ""
         semantic.embed_question(parsed.text)  # before anything else: who cannot do this need not be waited for

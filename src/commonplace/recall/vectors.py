@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from commonplace.embed.port import Vectors
 
+_MOMENT = "S32"  # of a timestamp
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
 
 
@@ -32,8 +33,9 @@ class EntryVectors:
     def __init__(self, embedder: Embedder, embed_question: Callable[[str], NDArray[np.float32]]) -> None:
         self._embed_question = embed_question
         self._version: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
-        self._rows: list[Vector] = []  # their bytes are in the matrix
+        self._rows: list[Vector] = []  # their moments and bytes are in the arrays
         self._row_numbers: dict[int, int] = {}  # number of an entry: its row
+        self._moments = np.empty(0, _MOMENT)
         self._folders: set[str] = set()
         self._neighbours: dict[int, tuple[int | None, int | None]] = {}
         self._matrix: Vectors = np.empty((0, embedder.dimension), np.float32)
@@ -47,6 +49,7 @@ class EntryVectors:
         now = (epoch, reading.vectors_dropped())
         if now != self._version:
             self._version, self._rows, self._row_numbers, self._matrix = now, [], {}, self._matrix[:0]
+            self._moments = self._moments[:0]
         new = [row for row in reading.vectors(model, self._rows[-1].no if self._rows else 0) if row.data]
         if new:
             more = np.frombuffer(b"".join(row.data for row in new), np.int8).reshape(len(new), -1).astype(np.float32)
@@ -54,7 +57,8 @@ class EntryVectors:
             self._matrix = np.vstack([self._matrix, more]) if self._rows else more
             self._row_numbers |= {row.no: at for at, row in enumerate(new, len(self._rows))}
             self._folders |= {row.folder for row in new}
-            self._rows += [Vector(*row[:6], b"") for row in new]
+            self._moments = np.append(self._moments, np.array([row.moment.encode() for row in new], _MOMENT))
+            self._rows += [Vector(*row[:6], "", b"") for row in new]
             self._neighbours = {}
 
     def set_question(self, question: str, talk: str) -> None:
@@ -80,6 +84,10 @@ class EntryVectors:
         inside = set(filter(question.covers, self._folders))
         if inside != self._folders:
             cosines = np.where([row.folder in inside for row in self._rows], cosines, -2.0)
+        if question.since is not None:
+            cosines = np.where(self._moments >= question.since.encode(), cosines, -2.0)
+        if question.until is not None:
+            cosines = np.where(self._moments <= question.until.encode(), cosines, -2.0)
         limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         for at in np.nonzero(cosines >= least)[0].tolist():

@@ -126,6 +126,11 @@ def take_words(text: str, words: int, *, end: bool = False) -> str:
 
 
 @lru_cache(maxsize=20_000)
+def split_words(text: str) -> list[str]:
+    """Return the words of a text in lower case: runs of letters and digits."""
+    return _PART.findall(text.lower())
+
+
 def stem(word: str) -> str:
     """Return about the stem that the index makes of an English word: enough to tell which terms a text has."""
     if not word.isalpha():  # a word with a digit in it has no other forms

@@ -92,7 +92,9 @@ def _load(context: BookContext, prompt: str) -> None:
     semantic = _prompt_semantic_index(context)
     if semantic is not None:  # the prompt may have nothing to compare
         with context.reading() as reading:
-            semantic.compare_entries(reading, parse_query(_ANY_QUESTION, (), context.memories.clock()))
+            semantic.compare_entries(
+                reading, parse_query(_ANY_QUESTION, reading.authors_named, context.memories.clock())
+            )
     recall_at_prompt(context, prompt, {}, 0)
 
 

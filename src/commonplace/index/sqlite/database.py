@@ -271,7 +271,7 @@ class SqliteIndex:
 
     def _write_anew(self) -> bool:
         try:
-            for name in ("drop_empty_tallies", "merge_words"):
+            for name in ("drop_empty_tallies", "drop_unused_labels", "drop_unused_names", "merge_words"):
                 self._execute(self.queries[name])
             self._execute("VACUUM")
             # While another process reads, the pages that it sees stay in the file.

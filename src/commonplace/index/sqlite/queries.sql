@@ -144,8 +144,8 @@ ON CONFLICT (space, folder) DO UPDATE SET generation = excluded.generation;
 
 -- name: add_entry
 INSERT INTO entry (space, folder, name, place, id, time, text, trust, author, host, session, occurred, thread, seq,
-                   turn, tags, recorded_from, recorded_to, print)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                   turn, tags, extra, recorded_from, recorded_to, moment, print)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: last_place
 SELECT max(place) FROM entry WHERE space = ? AND folder = ? AND name = ?;
@@ -154,11 +154,11 @@ SELECT max(place) FROM entry WHERE space = ? AND folder = ? AND name = ?;
 UPDATE entry SET recorded_to = ? WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL;
 
 -- name: entries
-SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, recorded_from, recorded_to
+SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, extra, recorded_from, recorded_to
 FROM entry WHERE space = ? AND folder = ? AND name = ? ORDER BY place;
 
 -- name: last_entries
-SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, recorded_from, recorded_to
+SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, extra, recorded_from, recorded_to
 FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL AND trust <> 'external'
 ORDER BY place DESC LIMIT ?;
 
@@ -225,7 +225,7 @@ SELECT no FROM entry WHERE worded = 0 AND +space = ? AND recorded_to IS NULL ORD
 
 -- name: unworded
 -- With what stands before and after: in its conversation, else in its note.
-SELECT e.no, e.text, e.author, coalesce(e.occurred, e.time), e.tags, e.name,
+SELECT e.no, e.text, e.author, e.moment, e.tags, e.name,
        CASE WHEN m.given THEN m.summary ELSE '' END, m.tags,
        CASE WHEN e.thread IS NULL THEN
            (SELECT p.text FROM entry p WHERE p.space = e.space AND p.folder = e.folder AND p.name = e.name
@@ -275,6 +275,14 @@ WITH best (no, rank) AS (
 )
 SELECT e.no, e.folder, e.thread, e.author, -best.rank FROM best CROSS JOIN entry e ON e.no = best.no AND e.space = ?;
 
+-- name: search_window
+-- The same among the current entries of some folders and a time, which are left out before the best are chosen.
+SELECT e.no, e.folder, e.thread, e.author, -bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5) AS score
+FROM entry_words w CROSS JOIN entry e INDEXED BY entry_place ON e.no = w.rowid
+WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL
+AND e.folder IN (SELECT value FROM json_each(?)) AND e.moment >= ? AND e.moment <= ?
+ORDER BY score DESC, e.moment DESC, e.no LIMIT ?;
+
 -- name: in_order
 SELECT e.no FROM json_each(?) asked JOIN entry e ON e.no = asked.value ORDER BY e.id, e.folder, e.name, e.recorded_from;
 
@@ -290,7 +298,7 @@ ORDER BY bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5), e.id, e.folder, e.name, e.r
 -- The folders are named rather than counted each: grouping would sort all that was found.
 SELECT count(*) FROM (SELECT 1 FROM entry_words w CROSS JOIN entry e INDEXED BY entry_place ON e.no = w.rowid
 WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?))
-LIMIT ?);
+AND e.moment >= ? AND e.moment <= ? LIMIT ?);
 
 -- name: matches_anywhere
 SELECT count(*) FROM (SELECT 1 FROM entry_words WHERE entry_words MATCH ? LIMIT ?);
@@ -338,11 +346,11 @@ SELECT no, text FROM entry WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: latest
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
-       e.seq, e.tags, e.recorded_from, e.recorded_to,
+       e.seq, e.tags, e.extra, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest, m.linked
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
-WHERE e.space = ? ORDER BY coalesce(e.occurred, e.time) DESC, e.id DESC, e.folder DESC, e.name DESC LIMIT ?;
+WHERE e.space = ? ORDER BY e.moment DESC, e.id DESC, e.folder DESC, e.name DESC LIMIT ?;
 
 -- name: number
 -- How many entries pass an EntryFilter, up to some number.
@@ -359,9 +367,12 @@ SELECT count(*) FROM (
             AND t.value NOT IN (SELECT value FROM json_each(e.tags))))))
     AND (?6 IS NULL OR e.session IS ?6)
     AND (?7 = '[]' OR e.author IN (SELECT value FROM json_each(?7)))
-    AND coalesce(e.occurred, e.time) >= ?8
-    AND (?9 = '' OR coalesce(e.occurred, e.time) <= ?9)
+    AND e.moment >= ?8
+    AND (?9 = '' OR e.moment <= ?9)
     LIMIT ?11);
+
+-- name: drop_mentions
+DELETE FROM mention WHERE no IN (SELECT no FROM entry WHERE space = ? AND folder = ? AND name = ?);
 
 -- name: drop_vectors
 DELETE FROM vector WHERE no IN (SELECT no FROM entry WHERE space = ? AND folder = ? AND name = ?);
@@ -398,7 +409,10 @@ WHERE e.space = ? ORDER BY e.no LIMIT ?;
 SELECT (SELECT count(*) FROM entry WHERE embedded = 0 AND +space = ?1), (SELECT count(*) FROM entry WHERE space = ?1);
 
 -- name: put_vector
-INSERT INTO vector (no, data) VALUES (?, ?) ON CONFLICT (no) DO UPDATE SET data = excluded.data, later = NULL;
+-- Nothing is later than a turn of a conversation: that compares lone notes.
+INSERT INTO vector (no, data, later)
+VALUES (?1, ?2, (SELECT CASE WHEN thread IS NOT NULL THEN 0 END FROM entry WHERE no = ?1))
+ON CONFLICT (no) DO UPDATE SET data = excluded.data, later = excluded.later;
 
 -- name: uncompared
 SELECT v.no FROM vector v CROSS JOIN entry e ON e.no = v.no WHERE v.later IS NULL AND +e.space = ? ORDER BY v.no LIMIT ?;
@@ -416,12 +430,12 @@ WHERE e.space = ? AND e.folder = ? AND e.name = ? AND e.recorded_to IS NULL ORDE
 UPDATE entry SET embedded = 1 WHERE no = ?;
 
 -- name: vectors
-SELECT v.no, e.folder, e.thread, e.author, e.turn, e.recorded_to IS NULL, v.data FROM vector v
+SELECT v.no, e.folder, e.thread, e.author, e.turn, e.recorded_to IS NULL, e.moment, v.data FROM vector v
 CROSS JOIN entry e INDEXED BY entry_place ON e.no = v.no WHERE e.space = ? AND v.no > ? ORDER BY v.no;
 
 -- name: candidates
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
-       e.seq, e.tags, e.recorded_from, e.recorded_to,
+       e.seq, e.tags, e.extra, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest, m.linked
 FROM json_each(?) asked CROSS JOIN entry e ON e.no = asked.value AND e.space = ?
@@ -430,7 +444,7 @@ LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.n
 -- name: linked
 -- Few memories have links: without its index, every memory is looked at.
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
-       e.seq, e.tags, e.recorded_from, e.recorded_to,
+       e.seq, e.tags, e.extra, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest, m.linked
 FROM memory m INDEXED BY memory_linked
@@ -440,19 +454,78 @@ AND EXISTS (SELECT 1 FROM json_each(m.linked) l WHERE l.value IN (SELECT value F
 
 -- name: in_places
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
-       e.seq, e.tags, e.recorded_from, e.recorded_to,
+       e.seq, e.tags, e.extra, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest, m.linked
 FROM json_each(?) asked CROSS JOIN memory m ON m.space = ?
     AND m.folder = json_extract(asked.value, '$[0]') AND m.name = json_extract(asked.value, '$[1]')
 CROSS JOIN entry e ON e.space = m.space AND e.folder = m.folder AND e.name = m.name AND e.recorded_to IS NULL;
 
--- name: authors
--- From one to the next by a look into the index each, not by reading every entry.
-WITH RECURSIVE step (author) AS (
-    SELECT (SELECT min(author) FROM entry WHERE space = ?1 AND author IS NOT NULL)
-    UNION ALL
-    SELECT (SELECT min(e.author) FROM entry e WHERE e.space = ?1 AND e.author > step.author)
-    FROM step WHERE step.author IS NOT NULL
-)
-SELECT author FROM step WHERE author IS NOT NULL;
+-- name: units
+SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+       e.seq, e.tags, e.extra, e.recorded_from, e.recorded_to,
+       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
+       m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest, m.linked
+FROM json_each(?) asked CROSS JOIN entry e INDEXED BY entry_unit
+    ON e.id = asked.value AND e.id >= 'u-' AND e.id < 'u.' AND e.space = ? AND e.recorded_to IS NULL
+LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name;
+
+-- name: unlabelled
+SELECT e.no FROM entry e INDEXED BY entry_unlabelled
+WHERE e.labelled = 0 AND e.id >= 'u-' AND e.id < 'u.' AND +e.space = ? ORDER BY e.no LIMIT ?;
+
+-- name: put_label
+INSERT INTO label (label, surface, folded) VALUES (?, ?, ?)
+ON CONFLICT (label) DO UPDATE SET surface = excluded.surface, folded = excluded.folded
+WHERE length(excluded.surface) > length(surface);
+
+-- name: put_mention
+INSERT OR IGNORE INTO mention (label, no) VALUES (?, ?);
+
+-- name: mark_labelled
+UPDATE entry SET labelled = 1 WHERE no = ?;
+
+-- name: unlabel_all
+UPDATE entry SET labelled = 0 WHERE labelled = 1;
+
+-- name: drop_unused_labels
+DELETE FROM label WHERE NOT EXISTS (SELECT 1 FROM mention m WHERE m.label = label.label);
+
+-- name: find_labels
+SELECT l.label, l.surface FROM label l
+WHERE substr(l.label, 1, instr(l.label, ':') - 1) IN (SELECT value FROM json_each(?1))
+AND NOT EXISTS (
+    SELECT 1 FROM json_each(?2) word WHERE instr(l.folded, word.value) = 0)
+LIMIT ?3;
+
+-- name: count_mentions
+SELECT m.label, count(*), max(e.moment) FROM json_each(?) asked CROSS JOIN mention m ON m.label = asked.value
+CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL GROUP BY m.label;
+
+-- name: mentioning
+SELECT DISTINCT m.no FROM json_each(?) asked CROSS JOIN mention m ON m.label = asked.value
+CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL
+AND e.moment >= ? AND e.moment <= ? ORDER BY e.moment DESC, m.no LIMIT ?;
+
+-- name: labels_of
+SELECT m.no, m.label FROM json_each(?) asked CROSS JOIN mention m ON m.no = asked.value ORDER BY m.no, m.label;
+
+-- name: in_window
+SELECT e.no FROM entry e INDEXED BY entry_place WHERE e.space = ? AND e.recorded_to IS NULL
+AND e.folder IN (SELECT value FROM json_each(?)) AND e.moment >= ? AND e.moment <= ?
+ORDER BY e.moment DESC, e.no LIMIT ?;
+
+-- name: count_authors
+SELECT e.author, count(*) AS number FROM entry e INDEXED BY entry_place WHERE e.space = ? AND e.recorded_to IS NULL
+AND e.folder IN (SELECT value FROM json_each(?)) AND e.moment >= ? AND e.moment <= ? AND e.author IS NOT NULL
+GROUP BY e.author ORDER BY number DESC, e.author LIMIT ?;
+
+-- name: put_author_name
+INSERT OR IGNORE INTO author_name (space, word, author) VALUES (?, ?, ?);
+
+-- name: drop_unused_names
+DELETE FROM author_name WHERE NOT EXISTS (
+    SELECT 1 FROM entry e WHERE e.space = author_name.space AND e.author = author_name.author);
+
+-- name: named_authors
+SELECT DISTINCT author FROM author_name WHERE space = ? AND word IN (SELECT value FROM json_each(?)) ORDER BY author;

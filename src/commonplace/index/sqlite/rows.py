@@ -215,6 +215,18 @@ def decode_tags(text: str) -> tuple[str, ...]:
         raise DamagedRow("a list of tags") from None
 
 
+def encode_extra(extra: Sequence[tuple[str, str]]) -> str:
+    """Return the attributes of an entry that have no column as the text of one."""
+    return json.dumps(extra, ensure_ascii=False) if extra else ""
+
+
+def _decode_extra(text: str) -> tuple[tuple[str, str], ...]:
+    try:
+        return tuple((str(name), str(value)) for name, value in json.loads(text))
+    except (ValueError, TypeError):
+        raise DamagedRow("the attributes of an entry") from None
+
+
 def decode_row(found: Iterable[object]) -> Row:
     """Return the memory in a row of a result, whose columns are in the order of the fields. Raises DamagedRow."""
     values = list(found)
@@ -268,16 +280,17 @@ def quote_term(term: Sequence[str]) -> str:
 
 def decode_candidate(found: tuple[Any, ...]) -> EntryCandidate:
     """Return the entry and its memory, if there is one, in a row of a result. Raises DamagedRow."""
-    row = decode_row(found[16:]) if found[16] is not None else None
-    return EntryCandidate(found[0], found[1], decode_entry(found[3:16]), row, found[2])
+    row = decode_row(found[17:]) if found[17] is not None else None
+    return EntryCandidate(found[0], found[1], decode_entry(found[3:17]), row, found[2])
 
 
 def decode_entry(found: tuple[object, ...]) -> EntryInterval:
     """Return the entry in a row of a result. Raises DamagedRow."""
-    ident, time, text, trust, *others, tags, start, end = found
+    ident, time, text, trust, *others, tags, extra, start, end = found
     trusted = _TRUST.get(trust)  # type: ignore[call-overload]  # of any type: the file may be damaged
     if trusted is None:
         raise DamagedRow("an entry's trust")
     # By position, which is faster than by name: a recall makes a hundred of them.
-    values = (str(time), str(text), str(ident), trusted, *others, decode_tags(str(tags)), ())
+    attributes = _decode_extra(str(extra)) if extra else ()
+    values = (str(time), str(text), str(ident), trusted, *others, decode_tags(str(tags)), attributes)
     return EntryInterval(Entry._make(values), str(start), end)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ SELECT space, folder, name, sort, id, type, status, summary, tags, pinned, creat
 FROM earlier_memory;
 
 -- name: earlier_entries
-SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, recorded_from, recorded_to
+SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, '', recorded_from, recorded_to
 FROM earlier_entry WHERE space = ? AND folder = ? AND name = ? ORDER BY place;
 
 -- name: drop_earlier
@@ -27,6 +27,9 @@ DROP TABLE earlier_entry;
 DROP TABLE IF EXISTS entry_words;
 DROP TABLE IF EXISTS vector;
 DROP TABLE IF EXISTS mark;
+DROP TABLE IF EXISTS mention;
+DROP TABLE IF EXISTS label;
+DROP TABLE IF EXISTS author_name;
 DROP TABLE IF EXISTS embedder;
 DROP TABLE IF EXISTS tick;
 DROP TABLE IF EXISTS entry;
@@ -78,20 +81,37 @@ CREATE TABLE entry (
     author TEXT, host TEXT, session TEXT, occurred TEXT, thread TEXT, seq INTEGER,
     turn,                                     -- its place in the thread: seq, else its time; numbers sort before these
     tags TEXT NOT NULL,
+    extra TEXT NOT NULL,                      -- a JSON list of its other attributes; empty if it has none
     recorded_from TEXT NOT NULL, recorded_to TEXT,
+    moment TEXT NOT NULL,                     -- when it happened, else when it was recorded
     print TEXT NOT NULL,                      -- of its words: equal ones are near duplicates
     worded INTEGER NOT NULL DEFAULT 0,        -- whether entry_words has it yet
-    embedded INTEGER NOT NULL DEFAULT 0       -- whether vector has it yet
+    embedded INTEGER NOT NULL DEFAULT 0,      -- whether vector has it yet
+    labelled INTEGER NOT NULL DEFAULT 0       -- whether mention has it yet, in the tree
 );
 CREATE INDEX entry_of ON entry (space, folder, name, place);
--- Where an entry is and whether it is said today, without its text: what thousands of matches are counted by.
-CREATE INDEX entry_place ON entry (no, space, folder, thread, turn, recorded_to);
+-- Where and when an entry is, and whether it is said today, without its text: what thousands of matches are counted, and
+-- kept or left out, by.
+CREATE INDEX entry_place ON entry (no, space, folder, thread, turn, recorded_to, moment, author);
 CREATE INDEX entry_closed ON entry (space, folder, name) WHERE recorded_to IS NOT NULL;
 CREATE INDEX entry_by_print ON entry (space, print) WHERE recorded_to IS NULL;
 CREATE INDEX entry_unworded ON entry (no) WHERE worded = 0;
 CREATE INDEX entry_unembedded ON entry (no) WHERE embedded = 0;
 CREATE INDEX entry_in_thread ON entry (space, folder, thread, turn) WHERE thread IS NOT NULL;
 CREATE INDEX entry_authors ON entry (space, author) WHERE author IS NOT NULL;
+-- Units of the tree, which are looked up by their ids; no memory's entry has such an id.
+CREATE INDEX entry_unit ON entry (id) WHERE id >= 'u-' AND id < 'u.';
+CREATE INDEX entry_unlabelled ON entry (no) WHERE labelled = 0 AND id >= 'u-' AND id < 'u.';
+
+-- The words of authors' names: a question looks up whether it names one. Filled in with entry_words.
+CREATE TABLE author_name (
+    space TEXT NOT NULL, word TEXT NOT NULL, author TEXT NOT NULL, PRIMARY KEY (space, word, author)
+) WITHOUT ROWID;
+
+-- What units of the tree mention, as a kind and a name: person:ann@example.org. A label is shown as it is written.
+CREATE TABLE mention (label TEXT NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (label, no)) WITHOUT ROWID;
+CREATE INDEX mention_of ON mention (no);
+CREATE TABLE label (label TEXT PRIMARY KEY, surface TEXT NOT NULL, folded TEXT NOT NULL) WITHOUT ROWID;
 
 -- A few telling words of each entry, as numbers: who stores asks which entries share some (see words.py).
 CREATE TABLE mark (word INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (word, no)) WITHOUT ROWID;

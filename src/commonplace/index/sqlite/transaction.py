@@ -23,28 +23,38 @@ from commonplace.index.port import (
     LaterNote,
     Match,
     Vector,
+    Window,
     is_in_folders,
     least_shared,
     text_to_embed,
     turn_of,
 )
 from commonplace.index.sqlite.rows import (
-    MemoryRows,
     decode_candidate,
     decode_entry,
     decode_tags,
+    encode_extra,
     encode_tags,
     match_expression,
     range_below,
 )
-from commonplace.text.words import QueryTerms, date_words, fingerprint, index_words, take_words, word_hashes
+from commonplace.index.sqlite.units import LAST, UnitRows
+from commonplace.text.words import (
+    QueryTerms,
+    date_words,
+    fingerprint,
+    index_words,
+    split_words,
+    take_words,
+    word_hashes,
+)
 
 _EQUALS = 100  # how many more are fetched, so that all entries as good as the last one can be put in order
 _FEW = 100  # entries that are not counted among the matches: up to here, it pays to count as many more
 _SIMILAR = 12  # entries that are fetched because they share words with what is stored
 
 
-class SqliteTransaction(MemoryRows):
+class SqliteTransaction(UnitRows):
     """What the port asks of memories and of their entries, in one space."""
 
     def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
@@ -53,6 +63,7 @@ class SqliteTransaction(MemoryRows):
         if list(entries) == self.entries(folder, name):
             return
         self._run_here("drop_words", folder, name)
+        self._run_here("drop_mentions", folder, name)
         if self._run_here("drop_vectors", folder, name).rowcount > 0:
             self._run("tick_dropped")
         threads = self._run_here("threads_of", folder, name).fetchall()
@@ -84,7 +95,8 @@ class SqliteTransaction(MemoryRows):
         added = self._run_here(
             "add_entry", folder, name, place, entry.id, entry.time, entry.text, entry.trust.value,
             *entry[4:10],  # author to seq
-            turn, tags, recorded.start, recorded.end, fingerprint(entry.text),
+            turn, tags, encode_extra(entry.extra), recorded.start, recorded.end, entry.occurred or entry.time,
+            fingerprint(entry.text),
         )  # fmt: skip
         self._run_each("put_mark", [(mark, added.lastrowid) for mark in marks])
         if turn is not None:
@@ -131,11 +143,13 @@ class SqliteTransaction(MemoryRows):
 
     # Recall
 
-    def search(self, terms: QueryTerms, limit: int) -> Sequence[Match]:
+    def search(self, terms: QueryTerms, limit: int, window: Window | None = None) -> Sequence[Match]:
         """Return the entries that match, best first; equals at the limit are cut by their ids."""
         match = match_expression(terms)
         if not match:
             return []
+        if window is not None:
+            return list(map(Match._make, self._run("search_window", match, *self._bounds(window), limit)))
         found = self._run("search", match, limit + _EQUALS, self._space).fetchall()
         found.sort(key=itemgetter(4), reverse=True)
         if len(found) > limit and found[limit][4] == (least := found[limit - 1][4]):
@@ -148,23 +162,24 @@ class SqliteTransaction(MemoryRows):
                 found = [*better, *(equals[no] for (no,) in self._run("in_order", json.dumps([*equals])))]
         return [Match._make(row) for row in found[:limit]]
 
-    def count_matches(self, terms: QueryTerms, folders: Sequence[str], most: int) -> int:
-        """Return how many current entries match in these folders or below, counting up to `most`."""
-        places = json.dumps([place for folder in folders for place in self.folders(folder)])
-        count = 0
+    def count_matches(self, terms: QueryTerms, window: Window, most: int) -> int:
+        """Return how many current entries match in a window, counting up to `most`."""
+        bounds, count = self._bounds(window), 0
         # Whole words are found sooner than what they begin, and in a large book there are enough of them.
         for match in (match_expression(terms, whole=True), match_expression(terms)):
             if match and count < most:
-                count = self._count_matches(match, places, most)
+                count = self._count_matches(match, bounds, most)
         return count
 
-    def _count_matches(self, match: str, places: str, most: int) -> int:
-        others = self._value("others", places, _FEW)
-        if others < _FEW:  # so many more are enough, and the place of each need not be looked up
+    def _count_matches(self, match: str, bounds: tuple[str, str, str, str], most: int) -> int:
+        _, places, since, until = bounds
+        # What is not in the window: so many more are enough, and the place of each need not be looked up.
+        others = self._value("others", places, _FEW) if (since, until) == ("", LAST) else _FEW
+        if others < _FEW:
             (count,) = self._run("matches_anywhere", match, most + others).fetchone()
             if count == most + others:
                 return most
-        (count,) = self._run("matches", match, self._space, places, most).fetchone()
+        (count,) = self._run("matches", match, *bounds, most).fetchone()
         return int(count)
 
     def latest_entries(self, limit: int) -> Sequence[EntryCandidate]:
@@ -186,7 +201,7 @@ class SqliteTransaction(MemoryRows):
     def candidates(self, numbers: Sequence[int]) -> Sequence[EntryCandidate]:
         """Return the entries with these numbers, in the order of their ids."""
         found = self._run("candidates", json.dumps(list(numbers)), self._space).fetchall()
-        found.sort(key=itemgetter(3, 0, 1, 14))  # as `in_order`; SQLite would move the texts about for it
+        found.sort(key=itemgetter(3, 0, 1, 15))  # as `in_order`; SQLite would move the texts about for it
         return list(map(decode_candidate, found))
 
     def linked_entries(self, links: Collection[str], places: Sequence[tuple[str, str]]) -> Sequence[EntryCandidate]:
@@ -194,11 +209,11 @@ class SqliteTransaction(MemoryRows):
         found = self._run_here("linked", json.dumps(list(links))).fetchall()
         if places:
             found += self._run("in_places", json.dumps(places), self._space)
-        return list(map(decode_candidate, sorted(set(found), key=itemgetter(3, 0, 1, 14))))
+        return list(map(decode_candidate, sorted(set(found), key=itemgetter(3, 0, 1, 15))))
 
-    def authors(self) -> Sequence[str]:
-        """Return the authors of all entries, each once."""
-        return self._column("authors")
+    def authors_named(self, words: Collection[str]) -> Sequence[str]:
+        """Return the authors whose names have one of these words."""
+        return self._column("named_authors", json.dumps(sorted(words)))
 
     def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         """Return current entries with the fingerprint of a text."""
@@ -235,6 +250,7 @@ class SqliteTransaction(MemoryRows):
     def fill_words(self) -> None:
         """Put the words of every entry that waits into the full-text index, with some of those beside it."""
         while waiting := self._run("unworded").fetchall():
+            self._add_authors({row[2] for row in waiting if row[2]})
             for no, text, author, when, tags, name, summary, labels, before, after in waiting:
                 beside = [index_words(take_words(before or "", 40, end=True)), index_words(take_words(after or "", 40))]
                 # A summary that is the beginning of the text would say it twice, and cost every search of its words.
@@ -243,6 +259,10 @@ class SqliteTransaction(MemoryRows):
                 self._run("drop_word", no)
                 self._run("add_words", no, index_words(text), *beside, index_words(about), date_words(when))
                 self._run("mark_worded", no)
+
+    def _add_authors(self, authors: Collection[str]) -> None:
+        names = [(self._space, word, author) for author in authors for word in split_words(author)]
+        self._run_each("put_author_name", names)
 
     # Embeddings
 

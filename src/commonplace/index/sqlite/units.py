@@ -1,0 +1,77 @@
+"""Units of the tree in SQLite: looked up by their ids, by what they mention, and by when they were.
+
+The tree has an index of its own; in the index of memories these tables are empty. `SqliteTransaction` has the methods.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from operator import itemgetter
+
+from commonplace.index.port import EntryCandidate, Window
+from commonplace.index.sqlite.rows import MemoryRows, decode_candidate
+from commonplace.index.units import Label, LabelCount
+from commonplace.text.words import fold_text
+
+LAST = "\uffff"  # sorts behind every moment
+
+
+class UnitRows(MemoryRows):
+    """What the port asks of units and of their labels, in one space."""
+
+    def _bounds(self, window: Window) -> tuple[str, str, str, str]:
+        """Return a window as the values of a query: the space, the folders, the first and the last moment."""
+        places = {place for folder in window.folders for place in self.folders(folder)}
+        return self._space, json.dumps(sorted(places)), window.since, window.until or LAST
+
+    def units(self, idents: Collection[str]) -> Sequence[EntryCandidate]:
+        """Return the current units with these ids, by id."""
+        found = self._run("units", json.dumps(sorted(idents)), self._space).fetchall()
+        return list(map(decode_candidate, sorted(found, key=itemgetter(3, 0, 1))))
+
+    def unlabelled(self, limit: int) -> Sequence[int]:
+        """Return the numbers of units whose labels were not put yet, in order."""
+        return self._column("unlabelled", limit)
+
+    def put_labels(self, labels: Mapping[int, Collection[Label]]) -> None:
+        """Record what each of these units mentions."""
+        shown = {label for some in labels.values() for label in some}
+        self._run_each("put_label", [(one.name, one.surface, fold_text(f"{one.surface} {one.name}")) for one in shown])
+        self._run_each("put_mention", [(label.name, no) for no, some in labels.items() for label in some])
+        self._run_each("mark_labelled", [(no,) for no in labels])
+
+    def unlabel_all(self) -> None:
+        """Have the labels of all units put again."""
+        self._run("unlabel_all")
+
+    def find_labels(self, words: Collection[str], kinds: Collection[str], limit: int) -> Sequence[Label]:
+        """Return labels of these kinds that have all of some words in their name or surface."""
+        folded = [fold_text(word) for word in words]
+        return list(map(Label._make, self._run("find_labels", json.dumps(list(kinds)), json.dumps(folded), limit)))
+
+    def count_mentions(self, names: Collection[str]) -> Sequence[LabelCount]:
+        """Return how many units mention each of these labels, and when the last one was."""
+        found = self._run("count_mentions", json.dumps(sorted(names)), self._space)
+        return list(map(LabelCount._make, found))
+
+    def mentioning(self, names: Collection[str], window: Window, limit: int) -> Sequence[int]:
+        """Return the numbers of the units in a time that mention one of these labels, latest first."""
+        _, _, since, until = self._bounds(window)
+        found = self._run("mentioning", json.dumps(sorted(names)), self._space, since, until, limit)
+        return [no for (no,) in found]
+
+    def labels_of(self, numbers: Collection[int]) -> Mapping[int, Sequence[str]]:
+        """Return the names of what each of these units mentions."""
+        found: dict[int, list[str]] = {}
+        for no, name in self._run("labels_of", json.dumps(sorted(numbers))):
+            found.setdefault(no, []).append(name)
+        return found
+
+    def in_window(self, window: Window, limit: int) -> Sequence[int]:
+        """Return the numbers of the current entries in a window, latest first."""
+        return [no for (no,) in self._run("in_window", *self._bounds(window), limit)]
+
+    def count_authors(self, window: Window, limit: int) -> Sequence[tuple[str, int]]:
+        """Return who wrote most of what is in a window, and how much, most first."""
+        return self._run("count_authors", *self._bounds(window), limit).fetchall()
