@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from commonplace.index.port import EntryFilter, EntryInterval, Index, LaterNote, PageLine, Row, Transaction, Window
-from commonplace.index.units import Label, LabelCount
+from commonplace.index.units import Label, LabelCount, UnitSpan
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.scope import LOCAL, Space
@@ -630,6 +630,19 @@ class IndexConformance:
                 assert change.count_matches(terms, window, 9) == len(days) == len(change.in_window(window, 9))
                 assert {author[1:] for author, number in change.count_authors(window, 9) if number == 1} == {*days}
             assert len(change.search(terms, 2, Window([HERE]))) == len(change.in_window(Window([HERE]), 2)) == 2
+            one = change.in_window(Window([HERE], since="2026-11-03", until="2026-11-04"), 9)
+            few = Window([HERE], only=one)
+            assert change.measure(few) == UnitSpan(1, "2026-11-03T09:00:00Z", "2026-11-03T09:00:00Z")
+            assert change.measure(Window([HERE])) == UnitSpan(4, "2026-11-01T09:00:00Z", "2026-11-04T09:00:00Z")
+            assert change.measure(Window([])) == UnitSpan(0)
+            assert (
+                len(one) == 1
+                and [match.no for match in change.search(terms, 9, few)] == change.in_window(few, 9) == one
+            )
+            assert change.count_matches(terms, few, 9) == len(change.count_authors(few, 9)) == 1
+            assert not change.search(terms, 9, Window([HERE], only=[])) and not change.in_window(
+                Window([HERE], only=[]), 9
+            )
             assert not change.search(terms, 9, Window([])) and not change.search(
                 query_terms("absent"), 9, Window([HERE])
             )
@@ -651,6 +664,7 @@ class IndexConformance:
             assert not change.unlabelled(9)
             assert change.find_labels(["EXAM"], ["person"], 9) == [longer] and not change.find_labels([], ["url"], 9)
             assert change.find_labels(["_%"], ["person", "word"], 9) == [bond]
+            assert [change.count_labels(kinds) for kinds in (["person"], ["person", "word"], [])] == [1, 2, 0]
             last = "2026-11-02T09:00:00Z"
             assert [*change.count_mentions([ann.name, "no:such"])] == [LabelCount(ann.name, 2, last)]
             assert [*change.mentioning([ann.name, bond.name], Window([]), 9)] == [numbers["u-2"], numbers["u-1"]]

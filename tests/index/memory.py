@@ -34,7 +34,7 @@ from commonplace.index.port import (
     text_to_embed,
     turn_of,
 )
-from commonplace.index.units import Label, LabelCount
+from commonplace.index.units import Label, LabelCount, UnitSpan
 from commonplace.model.errors import StorageError
 from commonplace.model.memory import Trust
 from commonplace.model.names import short_hash
@@ -257,6 +257,7 @@ class MemoryTransaction:
             if item.recorded.end is None
             and is_in_folders(item.folder, window.folders)
             and window.since <= _moment(item) <= (window.until or _moment(item))
+            and (window.only is None or item.no in window.only)
         ]
 
     def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
@@ -403,6 +404,18 @@ class MemoryTransaction:
 
     def in_window(self, window: Window, limit: int) -> Sequence[int]:
         return [item.no for item in sorted(self._in_window(window), key=_moment, reverse=True)][:limit]
+
+    def measure(self, window: Window) -> UnitSpan:
+        moments = sorted(map(_moment, self._in_window(window)))
+        return UnitSpan(len(moments), *(moments[:1] + moments[-1:]))
+
+    def count_addresses(self) -> Sequence[tuple[str, str, int]]:
+        entries = [item.recorded.entry for item in self._units() if item.recorded.end is None]
+        pairs = [(entry.author, dict(entry.extra).get("from")) for entry in entries]
+        return sorted((*pair, number) for pair, number in Counter(pairs).items() if pair[0] and pair[1])  # type: ignore[misc]
+
+    def count_labels(self, kinds: Collection[str]) -> int:
+        return sum(name.partition(":")[0] in kinds for name in self._labels.surfaces)
 
     def count_authors(self, window: Window, limit: int) -> Sequence[tuple[str, int]]:
         authors = [author for item in self._in_window(window) if (author := item.recorded.entry.author) is not None]

@@ -194,6 +194,7 @@ class Window(NamedTuple):
     folders: Sequence[str]
     since: str = ""
     until: str = ""
+    only: Collection[int] | None = None  # the numbers of those that are meant; None: all
 
 
 class Match(NamedTuple):

@@ -28,6 +28,14 @@ class LabelCount(NamedTuple):
     last: str
 
 
+class UnitSpan(NamedTuple):
+    """How many units there are, and when the first and the last of them were."""
+
+    number: int
+    first: str = ""
+    last: str = ""
+
+
 class UnitQueries(Protocol):
     """The queries about units, whose ids begin with `u-`."""
 
@@ -58,6 +66,15 @@ class UnitQueries(Protocol):
 
     def in_window(self, window: Window, limit: int) -> Sequence[int]:
         """Return the numbers of the current entries in a window, latest first."""
+
+    def measure(self, window: Window) -> UnitSpan:
+        """Return how many current entries are in a window, and from when to when."""
+
+    def count_addresses(self) -> Sequence[tuple[str, str, int]]:
+        """Return the authors of units with their address (the attribute `from`), and how many units have both."""
+
+    def count_labels(self, kinds: Collection[str]) -> int:
+        """Return how many labels of these kinds there are."""
 
     def count_authors(self, window: Window, limit: int) -> Sequence[tuple[str, int]]:
         """Return who wrote most of what is in a window, and how much, most first."""

@@ -58,7 +58,7 @@ def has_other_filters(question: RecallQuery) -> bool:
 
 def window_of(question: RecallQuery) -> Window:
     """Return the scopes and the time of a question, as the index takes them."""
-    return Window(question.folders, question.since or "", question.until or "")
+    return Window(question.folders, question.since or "", question.until or "", question.only)
 
 
 def list_hidden_statuses(question: RecallQuery) -> list[str]:
@@ -184,7 +184,8 @@ def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) 
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
     few = choose_source_limit(question)
     limit = few if question.sort == "score" and not has_other_filters(question) else NO_LIMIT
-    if question.as_of is not None or not has_time(question):
+    is_everywhere = question.only is None and not has_time(question)
+    if question.as_of is not None or is_everywhere:
         found = index.search(terms, limit)
         folders = set(filter(question.covers, {match.folder for match in found}))
         inside = {match.no: match for match in found if match.folder in folders}

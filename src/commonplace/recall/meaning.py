@@ -11,13 +11,14 @@ without a vector is scored by its words.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from commonplace.embed import ModelEmbedder, StaticEmbedder, choose_embedder
 from commonplace.embed.port import Embedder
 from commonplace.index.port import Index, Transaction
 from commonplace.model.errors import EmbedderError
+from commonplace.model.lazy import lazy
 from commonplace.model.scope import Space
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from commonplace.recall.query import ParsedQuery
     from commonplace.recall.vectors import EntryVectors
 
+_SENTENCE_END = lazy(r"(?<=[.!?。！？])\s+|\n+")
+_WRAP = lazy(r"(?<=[^\n]{50})\n(?=\S)")  # a line that a program broke goes on in the next
+_PASSAGE_LENGTH = 70  # characters: shorter sentences share a vector
 _TABLE_BATCH = 2_000  # texts in a batch of the static table
 _FIRST_BATCH, _MAX_BATCH = 16, 64  # texts in a batch of another embedder
 _LEAST_TEXTS = 32  # that a question waits for the model inside the install, however slow the machine is
@@ -35,20 +39,30 @@ _BESIDE_SECONDS = 0.05  # for a batch beside the calls, and to store it
 _MAX_BATCH_SECONDS = 2.0  # for a batch of another embedder without a deadline: services abort slow requests
 
 
-def open_semantic_index(index: Index, space: Space, setting: str, *, key: str | None = None) -> SemanticIndex:
-    """Return the semantic index of a space by the embedder that a setting names; `key` is for a service.
+def open_semantic_index(
+    index: Index, space: Space, setting: str, *, key: str | None = None, passages: int = 1
+) -> SemanticIndex:
+    """Return the semantic index of a space by the embedder that a setting names; `key` is for a service, and `passages`
+    is how many parts of a long text have a vector of their own.
 
     Raises InvalidSettings or EmbedderMissing, as `choose_embedder` does.
     """
-    return SemanticIndex(index, space, choose_embedder(setting, key=key))
+    return SemanticIndex(index, space, choose_embedder(setting, key=key), passages=passages)
 
 
 class SemanticIndex:
     """The vectors of one space's entries by one embedder."""
 
     def __init__(
-        self, index: Index, space: Space, embedder: Embedder, clock: Callable[[], float] = time.monotonic
+        self,
+        index: Index,
+        space: Space,
+        embedder: Embedder,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        passages: int = 1,
     ) -> None:
+        self._passages = passages
         self._index, self._space, self.embedder, self._clock = index, space, embedder, clock
         self.waiting = self.total = 0  # entries without a vector after the last batch; if any, how many in all
         self._batch_limit = _FIRST_BATCH  # texts in the next batch
@@ -68,7 +82,8 @@ class SemanticIndex:
         It has the dimension in it: a service may have put another model behind an old name. "tags" says what is
         embedded of a note.
         """
-        return f"{self.embedder.model} {self.embedder.dimension} tags"
+        parts = f" {self._passages} passages" if self._passages > 1 else ""
+        return f"{self.embedder.model} {self.embedder.dimension} tags{parts}"
 
     def embed_question(self, question: str) -> NDArray[np.float32]:
         """Return the vector of a question, computed once.
@@ -200,19 +215,25 @@ class SemanticIndex:
             waiting = reading.unembedded(self._model, size)
         if not waiting:
             return 0
-        vectors = self.embedder.embed([text for _, text in waiting])
+        made = self._embed_texts([text for _, text in waiting])
 
         def store(writing: Transaction) -> None:
             same = dict(writing.unembedded(self._model, size))  # meanwhile a number may have got another text
-            made = zip(waiting, vectors, strict=True)
-            writing.put_vectors(
-                self._model, [(no, _pack_vector(row)) for (no, text), row in made if same.get(no) == text]
-            )
+            new = zip(waiting, made, strict=True)
+            writing.put_vectors(self._model, [(no, data) for (no, text), data in new if same.get(no) == text])
 
         keep(store)
         self._seconds_per_text = (self._clock() - start) / len(waiting)
         self._batch_limit = min(2 * self._batch_limit, _MAX_BATCH)
         return len(waiting)
+
+    def _embed_texts(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the vector of each text as bytes; of a long one those of its passages, one after the other."""
+        if self._passages == 1:
+            return list(map(_pack_vector, self.embedder.embed(texts)))
+        passages = [split_passages(text, self._passages) for text in texts]
+        rows = iter(self.embedder.embed([passage for some in passages for passage in some]))
+        return [b"".join([_pack_vector(next(rows)) for _ in some]) for some in passages]
 
     def compare_entries(self, reading: Transaction, parsed: ParsedQuery) -> EntryVectors:
         """Return the vectors of all entries, compared with a question. Entries without a vector are left out."""
@@ -228,6 +249,22 @@ class SemanticIndex:
             self._vectors = EntryVectors(self.embedder, self.embed_question)
         self._vectors.refresh(reading, self._index.epoch, self._model)
         return self._vectors
+
+
+def split_passages(text: str, most: int) -> list[str]:
+    """Return a text in passages of a sentence or a few, at most so many of them."""
+    whole = _WRAP.sub(" ", text)
+    sentences = [sentence for sentence in _SENTENCE_END.split(whole) if sentence.strip()]
+    passages: list[str] = []
+    for sentence in sentences:
+        if passages and len(passages[-1]) + len(sentence) <= _PASSAGE_LENGTH:
+            passages[-1] = f"{passages[-1]} {sentence}"
+        else:
+            passages.append(sentence)
+    if len(passages) > most:
+        size = -(-len(passages) // most)
+        passages = [" ".join(passages[at : at + size]) for at in range(0, len(passages), size)]
+    return passages or [text]
 
 
 def _pack_vector(row: NDArray[np.float32]) -> bytes:

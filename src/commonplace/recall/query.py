@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 # The words of the types, which take half a millisecond to make; a test compares them.
 MODES: "tuple[SearchMode, ...]" = ("hybrid", "lexical", "semantic")
 SORTS: "tuple[SortOrder, ...]" = ("score", "recency", "usage")
-KINDS: "tuple[KindName, ...]" = ("memory", "journal")
+KINDS: "tuple[KindName, ...]" = ("memory", "journal")  # that are searched unasked
+ALL_KINDS: "tuple[KindName, ...]" = (*KINDS, "leaf")
 MAX_LIMIT = 100
 _JOURNAL_PREFIX = f"{JOURNAL}/"
 MAX_COUNTED = 1_000  # matches: in a large book counting more would take longer than finding the best
@@ -60,6 +61,7 @@ class RecallQuery(NamedTuple):
     names_later: bool = True  # with each hit, what may contradict it
     is_quick: bool = False  # for who waits: few entries are read, and no others are counted
     replaced: bool = False  # also what memories said that say something else now; for a question without words
+    only: frozenset[int] | None = None  # of the entries with these numbers in the index; None: of all
 
     def covers(self, folder: str) -> bool:
         """Return whether a folder is one of the question's scopes, or below one."""
@@ -72,7 +74,7 @@ class RecallQuery(NamedTuple):
         if self.type is not None:
             _check_choice("type", self.type, tuple(MemoryType))
         for kind in self.kinds:
-            _check_choice("kinds", kind, KINDS)
+            _check_choice("kinds", kind, ALL_KINDS)
         if not 1 <= self.limit <= MAX_LIMIT:
             raise InvalidField(f"limit is a number from 1 to {MAX_LIMIT}.")
         if self.budget_tokens is not None and self.budget_tokens < 1:

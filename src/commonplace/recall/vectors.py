@@ -38,7 +38,8 @@ class EntryVectors:
         self._moments = np.empty(0, _MOMENT)
         self._folders: set[str] = set()
         self._neighbours: dict[int, tuple[int | None, int | None]] = {}
-        self._matrix: Vectors = np.empty((0, embedder.dimension), np.float32)
+        self._matrix: Vectors = np.empty((0, embedder.dimension), np.float32)  # a row for each passage
+        self._firsts = np.empty(0, np.intp)  # the first row of each entry in it
         self._cosines: NDArray[np.float32] | None = None
 
     def refresh(self, reading: Transaction, epoch: int, model: str) -> None:
@@ -49,10 +50,13 @@ class EntryVectors:
         now = (epoch, reading.vectors_dropped())
         if now != self._version:
             self._version, self._rows, self._row_numbers, self._matrix = now, [], {}, self._matrix[:0]
-            self._moments = self._moments[:0]
+            self._moments, self._firsts = self._moments[:0], self._firsts[:0]
         new = [row for row in reading.vectors(model, self._rows[-1].no if self._rows else 0) if row.data]
         if new:
-            more = np.frombuffer(b"".join(row.data for row in new), np.int8).reshape(len(new), -1).astype(np.float32)
+            size = self._matrix.shape[1]
+            more = np.frombuffer(b"".join(row.data for row in new), np.int8).reshape(-1, size).astype(np.float32)
+            counts = np.array([len(row.data) // size for row in new], np.intp)
+            self._firsts = np.append(self._firsts, len(self._matrix) + np.cumsum(counts) - counts)
             more /= np.sqrt(np.einsum("ij,ij->i", more, more))[:, None]
             self._matrix = np.vstack([self._matrix, more]) if self._rows else more
             self._row_numbers |= {row.no: at for at, row in enumerate(new, len(self._rows))}
@@ -74,7 +78,10 @@ class EntryVectors:
     def _compare(self, question: str) -> NDArray[np.float32] | None:
         """Return the cosine of each entry to a question; None if there is nothing to compare."""
         vector = self._embed_question(question)
-        return _multiply_rows(self._matrix, vector) if self._rows and vector.any() else None
+        if not (self._rows and vector.any()):
+            return None
+        cosines = _multiply_rows(self._matrix, vector)
+        return cosines if len(cosines) == len(self._rows) else np.maximum.reduceat(cosines, self._firsts)
 
     def find_nearest(self, question: RecallQuery, limit: int) -> Iterator[FoundEntry]:
         """Yield the entries nearest to the question, of its scopes; ties with the last are included."""
@@ -88,6 +95,8 @@ class EntryVectors:
             cosines = np.where(self._moments >= question.since.encode(), cosines, -2.0)
         if question.until is not None:
             cosines = np.where(self._moments <= question.until.encode(), cosines, -2.0)
+        if question.only is not None:
+            cosines = np.where([row[0] in question.only for row in self._rows], cosines, -2.0)
         limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         for at in np.nonzero(cosines >= least)[0].tolist():
@@ -109,7 +118,12 @@ class EntryVectors:
         """Return the cosine of two entries; None if one has no vector."""
         if one not in self._row_numbers or other not in self._row_numbers:
             return None
-        return round(float(self._matrix[self._row_numbers[one]] @ self._matrix[self._row_numbers[other]]), _DIGITS)
+        matrix = self._first_vectors()
+        return round(float(matrix[self._row_numbers[one]] @ matrix[self._row_numbers[other]]), _DIGITS)
+
+    def _first_vectors(self) -> Vectors:
+        """Return one vector of each entry: of a text in passages that of the first."""
+        return self._matrix if len(self._matrix) == len(self._rows) else self._matrix[self._firsts]
 
     def find_alike(self, numbers: Iterable[int], among: Iterable[int], limit: int) -> set[int]:
         """Return those of some entries that are nearest to each of some others, up to `limit` for each."""
@@ -117,7 +131,8 @@ class EntryVectors:
         few = [self._row_numbers[no] for no in numbers if no in self._row_numbers]
         if not few or not len(others):
             return set()
-        cosines = np.round(np.einsum("ik,jk->ij", self._matrix[few], self._matrix[others]), _DIGITS)
+        matrix = self._first_vectors()
+        cosines = np.round(np.einsum("ik,jk->ij", matrix[few], matrix[others]), _DIGITS)
         best = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
         return {self._rows[others[at]].no for at in np.unique(best)}
 
@@ -127,7 +142,8 @@ class EntryVectors:
         rows = [self._row_numbers[no] for no in numbers if no in self._row_numbers and lone[self._row_numbers[no]]]
         if not rows:
             return {}
-        cosines = np.round(self._matrix[rows] @ self._matrix.T, _DIGITS)
+        matrix = self._first_vectors()
+        cosines = np.round(matrix[rows] @ matrix.T, _DIGITS)
         cosines[:, ~lone] = -2.0
         cosines[np.arange(len(rows)), rows] = -2.0  # itself
         limit = min(limit, int(lone.sum()) - 1)

@@ -281,7 +281,8 @@ SELECT e.no, e.folder, e.thread, e.author, -bm25(entry_words, 1.0, 0.5, 0.3, 0.6
 FROM entry_words w CROSS JOIN entry e INDEXED BY entry_place ON e.no = w.rowid
 WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL
 AND e.folder IN (SELECT value FROM json_each(?)) AND e.moment >= ? AND e.moment <= ?
-ORDER BY score DESC, e.moment DESC, e.no LIMIT ?;
+AND (?6 IS NULL OR e.no IN (SELECT value FROM json_each(?6)))
+ORDER BY score DESC, e.moment DESC, e.no LIMIT ?7;
 
 -- name: in_order
 SELECT e.no FROM json_each(?) asked JOIN entry e ON e.no = asked.value ORDER BY e.id, e.folder, e.name, e.recorded_from;
@@ -298,7 +299,7 @@ ORDER BY bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5), e.id, e.folder, e.name, e.r
 -- The folders are named rather than counted each: grouping would sort all that was found.
 SELECT count(*) FROM (SELECT 1 FROM entry_words w CROSS JOIN entry e INDEXED BY entry_place ON e.no = w.rowid
 WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?))
-AND e.moment >= ? AND e.moment <= ? LIMIT ?);
+AND e.moment >= ? AND e.moment <= ? AND (?6 IS NULL OR e.no IN (SELECT value FROM json_each(?6))) LIMIT ?7);
 
 -- name: matches_anywhere
 SELECT count(*) FROM (SELECT 1 FROM entry_words WHERE entry_words MATCH ? LIMIT ?);
@@ -409,9 +410,9 @@ WHERE e.space = ? ORDER BY e.no LIMIT ?;
 SELECT (SELECT count(*) FROM entry WHERE embedded = 0 AND +space = ?1), (SELECT count(*) FROM entry WHERE space = ?1);
 
 -- name: put_vector
--- Nothing is later than a turn of a conversation: that compares lone notes.
+-- Nothing is later than a turn of a conversation, or a unit of the tree: that compares memories.
 INSERT INTO vector (no, data, later)
-VALUES (?1, ?2, (SELECT CASE WHEN thread IS NOT NULL THEN 0 END FROM entry WHERE no = ?1))
+VALUES (?1, ?2, (SELECT CASE WHEN thread IS NOT NULL OR (id >= 'u-' AND id < 'u.') THEN 0 END FROM entry WHERE no = ?1))
 ON CONFLICT (no) DO UPDATE SET data = excluded.data, later = excluded.later;
 
 -- name: uncompared
@@ -513,12 +514,26 @@ SELECT m.no, m.label FROM json_each(?) asked CROSS JOIN mention m ON m.no = aske
 -- name: in_window
 SELECT e.no FROM entry e INDEXED BY entry_place WHERE e.space = ? AND e.recorded_to IS NULL
 AND e.folder IN (SELECT value FROM json_each(?)) AND e.moment >= ? AND e.moment <= ?
-ORDER BY e.moment DESC, e.no LIMIT ?;
+AND (?5 IS NULL OR e.no IN (SELECT value FROM json_each(?5))) ORDER BY e.moment DESC, e.no LIMIT ?6;
+
+-- name: measure
+SELECT count(*), coalesce(min(e.moment), ''), coalesce(max(e.moment), '') FROM entry e INDEXED BY entry_place
+WHERE e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?))
+AND e.moment >= ? AND e.moment <= ? AND (?5 IS NULL OR e.no IN (SELECT value FROM json_each(?5)));
+
+-- name: count_addresses
+SELECT e.author, json_extract(item.value, '$[1]') AS address, count(*) FROM entry e CROSS JOIN json_each(e.extra) item
+WHERE e.space = ? AND e.recorded_to IS NULL AND e.author IS NOT NULL AND e.id >= 'u-' AND e.id < 'u.' AND e.extra <> ''
+AND json_extract(item.value, '$[0]') = 'from' GROUP BY e.author, address ORDER BY e.author, address;
+
+-- name: count_labels
+SELECT count(*) FROM label l WHERE substr(l.label, 1, instr(l.label, ':') - 1) IN (SELECT value FROM json_each(?));
 
 -- name: count_authors
 SELECT e.author, count(*) AS number FROM entry e INDEXED BY entry_place WHERE e.space = ? AND e.recorded_to IS NULL
 AND e.folder IN (SELECT value FROM json_each(?)) AND e.moment >= ? AND e.moment <= ? AND e.author IS NOT NULL
-GROUP BY e.author ORDER BY number DESC, e.author LIMIT ?;
+AND (?5 IS NULL OR e.no IN (SELECT value FROM json_each(?5)))
+GROUP BY e.author ORDER BY number DESC, e.author LIMIT ?6;
 
 -- name: put_author_name
 INSERT OR IGNORE INTO author_name (space, word, author) VALUES (?, ?, ?);

@@ -38,7 +38,7 @@ from commonplace.index.sqlite.rows import (
     match_expression,
     range_below,
 )
-from commonplace.index.sqlite.units import LAST, UnitRows
+from commonplace.index.sqlite.units import LAST, UnitRows, WindowBounds
 from commonplace.text.words import (
     QueryTerms,
     date_words,
@@ -171,10 +171,10 @@ class SqliteTransaction(UnitRows):
                 count = self._count_matches(match, bounds, most)
         return count
 
-    def _count_matches(self, match: str, bounds: tuple[str, str, str, str], most: int) -> int:
-        _, places, since, until = bounds
+    def _count_matches(self, match: str, bounds: WindowBounds, most: int) -> int:
+        _, places, since, until, only = bounds
         # What is not in the window: so many more are enough, and the place of each need not be looked up.
-        others = self._value("others", places, _FEW) if (since, until) == ("", LAST) else _FEW
+        others = self._value("others", places, _FEW) if (since, until, only) == ("", LAST, None) else _FEW
         if others < _FEW:
             (count,) = self._run("matches_anywhere", match, most + others).fetchone()
             if count == most + others:

@@ -11,19 +11,21 @@ from operator import itemgetter
 
 from commonplace.index.port import EntryCandidate, Window
 from commonplace.index.sqlite.rows import MemoryRows, decode_candidate
-from commonplace.index.units import Label, LabelCount
+from commonplace.index.units import Label, LabelCount, UnitSpan
 from commonplace.text.words import fold_text
 
 LAST = "\uffff"  # sorts behind every moment
+WindowBounds = tuple[str, str, str, str, str | None]
+"""A window as the values of a query: the space, the folders, the first and the last moment, and the numbers."""
 
 
 class UnitRows(MemoryRows):
     """What the port asks of units and of their labels, in one space."""
 
-    def _bounds(self, window: Window) -> tuple[str, str, str, str]:
-        """Return a window as the values of a query: the space, the folders, the first and the last moment."""
+    def _bounds(self, window: Window) -> WindowBounds:
         places = {place for folder in window.folders for place in self.folders(folder)}
-        return self._space, json.dumps(sorted(places)), window.since, window.until or LAST
+        only = json.dumps(sorted(window.only)) if window.only is not None else None
+        return self._space, json.dumps(sorted(places)), window.since, window.until or LAST, only
 
     def units(self, idents: Collection[str]) -> Sequence[EntryCandidate]:
         """Return the current units with these ids, by id."""
@@ -57,7 +59,7 @@ class UnitRows(MemoryRows):
 
     def mentioning(self, names: Collection[str], window: Window, limit: int) -> Sequence[int]:
         """Return the numbers of the units in a time that mention one of these labels, latest first."""
-        _, _, since, until = self._bounds(window)
+        since, until = window.since, window.until or LAST
         found = self._run("mentioning", json.dumps(sorted(names)), self._space, since, until, limit)
         return [no for (no,) in found]
 
@@ -71,6 +73,19 @@ class UnitRows(MemoryRows):
     def in_window(self, window: Window, limit: int) -> Sequence[int]:
         """Return the numbers of the current entries in a window, latest first."""
         return [no for (no,) in self._run("in_window", *self._bounds(window), limit)]
+
+    def measure(self, window: Window) -> UnitSpan:
+        """Return how many current entries are in a window, and from when to when."""
+        return UnitSpan._make(self._run("measure", *self._bounds(window)).fetchone())
+
+    def count_addresses(self) -> Sequence[tuple[str, str, int]]:
+        """Return the authors of units with their address, and how many units have both."""
+        return self._run("count_addresses", self._space).fetchall()
+
+    def count_labels(self, kinds: Collection[str]) -> int:
+        """Return how many labels of these kinds there are."""
+        (number,) = self._run("count_labels", json.dumps(list(kinds))).fetchone()
+        return int(number)
 
     def count_authors(self, window: Window, limit: int) -> Sequence[tuple[str, int]]:
         """Return who wrote most of what is in a window, and how much, most first."""
