@@ -30,6 +30,8 @@ ELSEWHERE |= {"context/prompt_servers.py"}  # asks macOS about a process
 ELSEWHERE |= {"context/transcripts.py"}  # opens a transcript to read it, and follows no link
 # This makes the socket of a running server and its record, in a folder of the user's own that is in no book.
 ELSEWHERE |= {"mcp/prompt_socket.py"}
+# These open what the user named, to read it, and a Word file in memory.
+ELSEWHERE |= {"vault/named_files.py", "tree/readers/docx.py"}
 _OS_CALLS = re.compile(
     r"open|fdopen|p?writev?|f?truncate|posix_fallocate|sendfile|copy_file_range|splice|renames?|replace|link|symlink|unlink"
     r"|remove|mkdir|makedirs|rmdir|removedirs|mkfifo|mknod|[fl]?chmod|[fl]?chown|utime|setxattr|removexattr"
@@ -71,9 +73,10 @@ def _changing_call(call: ast.Call, os_names: set[str]) -> bool:
     if not isinstance(call.func, ast.Attribute):
         return False
     if call.func.attr == "open":
-        # A folder of the disk, or a classmethod of ours: no file.
+        # A folder of the disk, the files of a source, which are only read, or a classmethod of ours.
         is_ours = (
-            re.search(r"disk$|^open_disk\(\w+\)$|^(Book|Sqlite[A-Z]\w+)$", ast.unparse(call.func.value)) is not None
+            re.search(r"disk$|files$|^open_disk\(\w+\)$|^(Book|Sqlite[A-Z]\w+)$", ast.unparse(call.func.value))
+            is not None
         )
         return not is_ours and not _opens_to_read(call, position=0)
     # Path.rename and Path.replace take one argument; a folder's own rename takes three, str.replace two.

@@ -9,8 +9,8 @@ import errno
 import os
 import stat as st
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 from commonplace.maintenance.import_markdown_readers import (
@@ -36,18 +36,23 @@ from commonplace.maintenance.import_records import (
     read_mem0,
     skip,
 )
-from commonplace.model.errors import (
-    AmbiguousFormat,
-    NotFound,
-    SourceRefused,
-    TooManyFiles,
-    UnknownFormat,
-    Unreadable,
-)
+from commonplace.model.errors import AmbiguousFormat, SourceRefused, TooManyFiles, UnknownFormat
 from commonplace.model.memory import MemoryType
 from commonplace.model.results import SkippedItem
 from commonplace.model.times import format_time
 from commonplace.text.frontmatter import split
+from commonplace.vault.named_files import SourceEntry, UnlistedPath, open_listed, resolve_source, walk_folder
+
+__all__ = [
+    "DATA_FOLDER",
+    "FORMATS",
+    "SourceEntry",
+    "detect_in_file",
+    "list_source",
+    "read_data",
+    "read_files",
+    "read_source",
+]
 
 DATA_FOLDER = "data/"
 _DATA_PAGE = f"{DATA_FOLDER}index.md"
@@ -57,15 +62,6 @@ MAX_FILES = 100_000
 MAX_LEVELS = 12
 HEAD = 16_384  # bytes that are read to recognise a file
 _FILES_SAMPLED = 200  # files that are read to recognise a folder
-_JUNCTION = 0xA0000003  # the tag of a Windows mount point: a link to a folder
-
-
-class SourceEntry(NamedTuple):
-    """A file of a source as it was listed."""
-
-    name: str  # its path inside the source
-    path: str
-    stat: os.stat_result
 
 
 class Source(NamedTuple):
@@ -129,23 +125,9 @@ def read_source(
 
 def list_source(source: str | os.PathLike[str], book: str) -> Source:
     """List the files of a source. Raises `SourceRefused` for the book itself, and for anything in or around it."""
-    name = os.fspath(source)
-    if not name:
-        raise NotFound("No source was named.", hint="Name a file or a folder.")
-    try:
-        given = os.path.abspath(os.path.expanduser(name))
-        path = os.path.realpath(given)
-        stat = os.stat(path)
-    except (OSError, ValueError) as error:
-        raise _explain_error(name, error) from None
-    root = os.path.realpath(book)
-    with suppress(ValueError):  # on another drive of Windows
-        if os.path.commonpath([path, root]) in (path, root):
-            raise SourceRefused("The source overlaps with this book.", hint="Name another folder or file.")
+    given, path, stat = resolve_source(os.fspath(source), book)
     if st.S_ISDIR(stat.st_mode):
         return Source(given, *_list_files(path), is_folder=True)
-    if not st.S_ISREG(stat.st_mode):
-        raise SourceRefused(f"{name!a} is neither a file nor a folder.")
     return Source(given, [SourceEntry(os.path.basename(path), path, stat)], [], is_folder=False)
 
 
@@ -181,49 +163,26 @@ def read_data(file: SourceEntry) -> bytes | SkippedItem:
 def _list_files(root: str) -> tuple[list[SourceEntry], list[SkippedItem]]:
     files: list[SourceEntry] = []
     skipped: list[SkippedItem] = []
-
-    def name_of(path: str) -> str:
-        return path[len(root) :].lstrip(os.sep).replace(os.sep, "/").encode("utf-8", "backslashreplace").decode()
-
-    def on_error(error: OSError) -> None:
-        if error.filename == root:
-            raise _explain_error(root, error) from None
-        skipped.append(skip(name_of(error.filename), "unreadable"))
-
-    for folder, subfolders, names in os.walk(root, onerror=on_error):
-        entries = sorted([*subfolders, *names])
-        subfolders.clear()
-        for entry in entries:
-            path = os.path.join(folder, entry)
-            name = name_of(path)
-            try:
-                stat = os.lstat(path)
-            except OSError:
-                skipped.append(skip(name, "unreadable"))
-                continue
-            if st.S_ISDIR(stat.st_mode) and getattr(stat, "st_reparse_tag", 0) != _JUNCTION:
-                if name.count("/") + 1 >= MAX_LEVELS:
-                    skipped.append(skip(name, "too_deep"))
-                elif not entry.startswith("."):
-                    subfolders.append(entry)
-            elif st.S_ISREG(stat.st_mode):
-                files.append(SourceEntry(name, path, stat))
-            else:
-                skipped.append(skip(name, "link"))
+    for found in walk_folder(root, MAX_LEVELS):
+        if isinstance(found, UnlistedPath):
+            skipped.append(skip(found.name, found.reason))
+            continue
+        files.append(found)
         if len(files) > MAX_FILES:
             raise SourceRefused(f"The source has more than {MAX_FILES:,} files.", hint="Name the folder more exactly.")
     return sorted(files), skipped
 
 
 def _read_bytes(file: SourceEntry, limit: int) -> bytes | SkippedItem:
+    opener = partial(open_listed, listed=(file.stat.st_dev, file.stat.st_ino))
     try:
-        with open(file.path, "rb") as stream:
-            if not os.path.samestat(os.fstat(stream.fileno()), file.stat):
-                return skip(file.name, "link", "(it was replaced during the import)")
+        with open(file.path, "rb", opener=opener) as stream:
             return stream.read(limit)
     except OSError as error:
         if error.errno in (errno.EMFILE, errno.ENFILE):
             raise TooManyFiles from None
+        if error.errno == errno.ELOOP:
+            return skip(file.name, "link", "(it was replaced during the import)")
         return skip(file.name, "unreadable")
 
 
@@ -232,13 +191,6 @@ def _format_mtime(stat: os.stat_result) -> str | None:
         return format_time(datetime.fromtimestamp(stat.st_mtime, UTC))
     except (OverflowError, ValueError, OSError):
         return None
-
-
-def _explain_error(given: str, error: OSError | ValueError) -> Exception:
-    if isinstance(error, PermissionError):
-        return Unreadable(f"You do not have permission to read {given!a}.")
-    reason = error.strerror if isinstance(error, OSError) else "not a path"
-    return NotFound(f"{given!a} cannot be read: {reason}.", hint="Check the path.")
 
 
 # Formats

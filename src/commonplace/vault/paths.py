@@ -78,8 +78,10 @@ def resolve(text: str, base: BookPath | None = None) -> BookPath:
 
 MEMORIES = BookPath("memories")
 JOURNAL = BookPath("journal")
+TREE = BookPath("tree")
 PRIVATE = BookPath(".commonplace")
 INDEX_PAGE = "index.md"
+SOURCE_PAGE = "_source.md"  # of a folder in the tree
 TEMP_PREFIX = ".cp-"
 TEMP_SUFFIX = ".tmp"
 
@@ -133,7 +135,7 @@ def note_path(folder: BookPath, key: str) -> BookPath:
     return folder / f"{last}.md"
 
 
-_SHARED = tuple(BookPath(name) for name in ("index.md", "system", "data", "tree"))
+_SHARED = (*(BookPath(name) for name in ("index.md", "system", "data")), TREE)
 _PROJECTS = (MEMORIES / "project").parts
 
 
