@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.context.transcripts import parse_transcript
 from commonplace.guard.secrets import find_secrets
+from commonplace.text.transcripts import parse_transcript
 from tests.bench import capture
 from tests.bench.capture import FOLDER, MarkedTranscript, has_half, read_index, score, summarize
 from tests.context.test_transcripts import claude, lines

@@ -16,11 +16,11 @@ from commonplace.context.capture import Fact, find_facts
 from commonplace.context.commands import find_lessons
 from commonplace.context.records import SpooledTranscript, hash_sentences
 from commonplace.context.statements import keep_own_words
-from commonplace.context.transcripts import AgentCommand, Transcript, Turn
 from commonplace.model.errors import AmbiguousKey, NotPermitted
 from commonplace.model.memory import Trust
 from commonplace.model.results import CaptureResult
 from commonplace.model.scope import LOCAL, Scope, ScopeKind
+from commonplace.text.transcripts import AgentCommand, Transcript, Turn
 from tests.context.test_transcripts import claude, lines
 from tests.hooks.hooking import hook, tell
 from tests.strategies import hostile_text

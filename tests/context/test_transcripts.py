@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.context.transcripts import Turn, parse_transcript, read_transcript
+from commonplace.context.transcripts import read_transcript
 from commonplace.model.errors import InvalidContent, NotFound
+from commonplace.text.transcripts import Turn, parse_transcript
 
 STAMP = "2026-11-15T09:30:00.123Z"
 

@@ -16,9 +16,9 @@ from commonplace.context.commands import find_lessons
 from commonplace.context.records import hash_sentences, hash_words
 from commonplace.context.signs import DECISION
 from commonplace.context.statements import ASKED, clean, find_statements, split_sentences
-from commonplace.context.transcripts import Transcript
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType, Trust
+from commonplace.text.transcripts import Transcript
 
 WORKED, FOUND_OUT = "worked after failing", "found out"
 _USER = "user"

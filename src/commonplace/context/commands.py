@@ -12,8 +12,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from commonplace.context.transcripts import AgentCommand
 from commonplace.model.lazy import lazy
+from commonplace.text.transcripts import AgentCommand
 
 _LONGEST = 160  # characters of a command that is worth telling
 _BACK = 8  # runs: a failure further back was about something else
