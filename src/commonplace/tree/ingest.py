@@ -1,0 +1,228 @@
+"""Ingest a source: what its reader yields is cleaned, joined into threads, and written into the tree, once.
+
+    reader -> known? -> clean -> redact -> thread -> file: 300 units in one unit of work -> index -> labels
+
+`ingest` in the verbs calls `Ingestion`. A unit that any source has already is not stored again: its first source
+keeps it, and the other notes that it has it too. A whole copy replaces a cut one, an edited message or document its
+old text. Each batch is durable before the next begins, so an ingest that was cut off is run again, and adds what is
+missing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from commonplace.index.port import EntryCandidate
+from commonplace.model.memory import Entry
+from commonplace.tree.admission import find_signals, is_admitted
+from commonplace.tree.clean import EarlierLines, clean_text
+from commonplace.tree.filing import SourceFiles, ThreadIndex
+from commonplace.tree.source import SkippedUnit, SourceUnit
+from commonplace.tree.store import TreeSource, TreeStore
+from commonplace.tree.threads import ThreadFinder, ThreadPlace
+from commonplace.tree.units import make_entries, make_unit_id, split_text
+from commonplace.vault.paths import KEEPER
+
+BATCH = 300  # units in one unit of work
+_BATCH_TEXT = 8_000_000  # characters, after which a batch is full, too
+_MOST_SKIPPED = 1_000  # that a report names
+Redact = Callable[[str], tuple[str, Mapping[str, int]]]
+Units = Iterable[SourceUnit | SkippedUnit]
+
+
+class IngestCounts:
+    """What an ingest did so far."""
+
+    def __init__(self) -> None:
+        self.added = self.known = self.replaced = self.rejected = self.redacted = self.skipped_count = 0
+        self.skipped: list[SkippedUnit] = []  # the first ones
+        self.first = self.last = ""  # when the first and the last of the added units were
+        self.authors = Counter[str]()
+        self.cut_lines = 0  # of quotes, signatures and footers
+
+    def note_skipped(self, item: SkippedUnit) -> None:
+        """Count a message that could not be read."""
+        self.skipped_count += 1
+        if len(self.skipped) < _MOST_SKIPPED:
+            self.skipped.append(item)
+
+    def note_added(self, unit: SourceUnit, *, is_shown: bool) -> None:
+        """Count a unit that was added; `is_shown`: it may enter digests."""
+        self.added += 1
+        self.rejected += not is_shown
+        self.authors[unit.author.name or unit.author.address] += is_shown
+        if unit.occurred:
+            self.first = min(self.first or unit.occurred, unit.occurred)
+            self.last = max(self.last, unit.occurred)
+
+
+class _NewUnit(NamedTuple):
+    """A unit on its way into a file."""
+
+    unit: SourceUnit
+    place: ThreadPlace
+    text: str
+    signals: frozenset[str]
+
+
+class Ingestion:
+    """One ingest of one source."""
+
+    def __init__(
+        self, tree: TreeStore, source: TreeSource, redact: Redact, tell: Callable[[], None], *, dry: bool
+    ) -> None:
+        self.counts = IngestCounts()
+        self._tree, self._source, self._redact, self._tell, self._dry = tree, source, redact, tell, dry
+        self._threads = ThreadFinder(ThreadIndex(tree, source))
+        self._me = frozenset(name.casefold() for name in source.me)
+
+    def survey(self, units: Units) -> None:
+        """Read a source once before it is ingested: what comes last may say what belongs together."""
+        for unit in units:
+            if isinstance(unit, SourceUnit):
+                self._threads.add(unit)
+            self._tell()
+        self._threads.join_subjects()
+
+    def run(self, units: Units) -> None:
+        """Ingest what a reader yields."""
+        for batch in self._batches(units):
+            with self._tree.lock():
+                self._store(batch)
+
+    def _batches(self, units: Units) -> Iterator[list[SourceUnit]]:
+        batch: list[SourceUnit] = []
+        size = 0
+        for unit in units:
+            self._tell()
+            if isinstance(unit, SkippedUnit):
+                self.counts.note_skipped(unit)
+                continue
+            is_full = len(batch) >= BATCH or size > _BATCH_TEXT
+            # All sections of a document are in one batch: it is written as a whole.
+            if is_full and not (unit.kind == "document" and unit.thread == batch[-1].thread):
+                yield batch
+                batch, size = [], 0
+            batch.append(self._own_id(unit))
+            size += len(unit.text)
+        if batch:
+            yield batch
+
+    def _own_id(self, unit: SourceUnit) -> SourceUnit:
+        """Return a unit with an id that holds in the whole tree: two folders may both have a README.md."""
+        if unit.kind == "document":
+            return unit._replace(native_id=f"{self._source.id}:{unit.native_id}")
+        if unit.native_id:
+            return unit
+        who = unit.author.address or unit.author.name
+        return unit._replace(native_id=f"{unit.kind}:{who} {unit.occurred[:16]} {' '.join(unit.text.split())}")
+
+    def _store(self, batch: Sequence[SourceUnit]) -> None:
+        """Write what is new in a batch; all of it is durable when this returns."""
+        memories, source = self._tree.memories, self._source
+        by_id = {make_unit_id(unit.native_id): unit for unit in batch}
+        with memories.unit(source.folder, KEEPER) as unit_of_work:
+            with self._tree.reading() as index:
+                known = {item.recorded.entry.id: item for item in index.units(by_id)}
+            files, time = SourceFiles(unit_of_work, source), memories.clock()
+            for unit in by_id.values():
+                self._threads.add(unit)
+            also = [ident for ident, item in known.items() if not item.folder.startswith(f"{source.folder}/")]
+            if source.kind == "document":
+                self._store_documents(files, by_id, known, time)
+            else:
+                self._store_messages(files, by_id, known, time)
+            self.counts.known += len(batch) - len(by_id)
+            if self._dry:
+                return
+            if also:
+                self._tree.note_also(unit_of_work.put_aside, source, also)
+            unit_of_work.commit()
+        self._tree.label_pending([source])
+
+    def _store_messages(
+        self,
+        files: SourceFiles,
+        batch: Mapping[str, SourceUnit],
+        known: Mapping[str, EntryCandidate],
+        time: str,
+    ) -> None:
+        threads: dict[ThreadPlace, list[_NewUnit]] = {}
+        texts: dict[str, str] = {}
+        for ident, unit in batch.items():
+            new = self._prepare(unit, texts)
+            texts[ident] = new.text
+            item = known.get(ident)
+            if item is None:
+                threads.setdefault(new.place, []).append(new)
+                self.counts.note_added(unit, is_shown=is_admitted(new.signals | unit.signals))
+            elif self._is_newer(item, new):
+                self.counts.replaced += 1
+                if item.folder.startswith(f"{self._source.folder}/") and not self._dry:
+                    key = f"{item.folder.rpartition('/')[2]}/{item.name}"
+                    files.replace_unit(key, self._make_entries(new, item.recorded.entry.time, None), time)
+            else:
+                self.counts.known += 1
+        for place, news in threads.items():
+            if not self._dry:
+                entries = [entry for new in news for entry in self._make_entries(new, time, None)]
+                files.append(place, news[0].unit.title, entries)
+
+    def _store_documents(
+        self, files: SourceFiles, batch: Mapping[str, SourceUnit], known: Mapping[str, EntryCandidate], time: str
+    ) -> None:
+        documents: dict[ThreadPlace, list[_NewUnit]] = {}
+        for unit in batch.values():
+            new = self._prepare(unit, {})
+            documents.setdefault(new.place, []).append(new)
+        for place, sections in documents.items():
+            entries: list[Entry] = []
+            for seq, new in enumerate(sections, 1):
+                item = known.get(make_unit_id(new.unit.native_id))
+                parts = self._make_entries(new, time, seq)
+                if item is None:
+                    self.counts.note_added(new.unit, is_shown=is_admitted(new.signals | new.unit.signals))
+                elif item.recorded.entry.text == parts[0].text:
+                    self.counts.known += 1
+                    parts = [entry._replace(time=item.recorded.entry.time) for entry in parts]
+                else:
+                    self.counts.replaced += 1
+                entries += parts
+            if not self._dry:
+                title = sections[0].unit.thread.rpartition("/")[2] or sections[0].unit.title
+                files.replace(place, title, entries, time)
+
+    def _prepare(self, unit: SourceUnit, texts: Mapping[str, str]) -> _NewUnit:
+        """Return a unit as it will be stored. `texts` are those of the batch so far."""
+        place = self._threads.find(unit)
+        earlier = self._find_earlier(unit, texts) if unit.parents and unit.kind == "email" else None
+        clean = clean_text(unit.text, kind=unit.kind, title=unit.title, earlier=earlier)
+        text, found = self._redact(clean.text)
+        title, in_title = self._redact(unit.title)
+        self.counts.redacted += sum(found.values()) + sum(in_title.values())
+        self.counts.cut_lines += clean.quoted + clean.signature + clean.footer
+        return _NewUnit(unit._replace(title=title), place, text, find_signals(unit, text, self._me))
+
+    def _find_earlier(self, unit: SourceUnit, texts: Mapping[str, str]) -> EarlierLines:
+        """Return the lines of the messages that a mail answers."""
+        idents = list(map(make_unit_id, unit.parents))
+        earlier = EarlierLines(texts[ident] for ident in idents if ident in texts)
+        missing = [ident for ident in idents if ident not in texts]
+        if missing:
+            with self._tree.reading() as index:
+                for item in index.units(missing):
+                    earlier.add(item.recorded.entry.text)
+        return earlier
+
+    def _is_newer(self, item: EntryCandidate, new: _NewUnit) -> bool:
+        """Return whether a unit replaces the one that is stored: it is whole where that was cut, or was edited."""
+        entry = item.recorded.entry
+        was_whole = dict(entry.extra).get("cut") != "true"
+        if new.unit.is_whole != was_whole:
+            return new.unit.is_whole
+        return new.unit.kind == "chat" and split_text(new.text)[0] != entry.text
+
+    def _make_entries(self, new: _NewUnit, time: str, seq: int | None) -> list[Entry]:
+        return make_entries(new.unit, new.text, now=time, thread=new.place.id, seq=seq, signals=new.signals)
