@@ -43,6 +43,7 @@ from commonplace.model.results import (
 )
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Setting
+from commonplace.model.tree_results import EntityMerge, IngestResult, TreeSourceInfo
 
 Schema = dict[str, typing.Any]
 _SCALARS: Mapping[object, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
@@ -76,6 +77,8 @@ _MEMORY = Shape(
 )
 _HITS = tuple[Hit, ...]
 _RECALL = _hints(RecallResult)
+_INGEST_SUMS = ("added", "known", "replaced", "rejected", "redacted", "skipped_count", "skipped")
+_INGESTS = Shape({"source": list[str], **_hints(IngestResult, *_INGEST_SUMS), "sources": tuple[IngestResult, ...]})
 _TOUR = ("stored", "found", "acknowledged", "lost", "files", "differences")
 
 COMMANDS: Mapping[str, Sequence[object]] = {
@@ -135,6 +138,9 @@ COMMANDS: Mapping[str, Sequence[object]] = {
     ),
     "import": (ImportResult,),
     "mcp": (Shape({"tools": (Shape({"name": str, "description": str}),)}),),
+    "ingest": (IngestResult, _INGESTS),
+    "tree sources": (Shape({"sources": tuple[TreeSourceInfo, ...]}),),
+    "tree entity list": (Shape({"entities": tuple[EntityMerge, ...]}),),
     "init": (ScaffoldResult,),
     "project show": (ProjectInfo,),
     "project list": (Shape({"projects": tuple[ProjectItem, ...]}),),

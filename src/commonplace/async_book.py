@@ -124,6 +124,21 @@ class AsyncBook:
     accept = _awaited(Book.accept)
     reject = _awaited(Book.reject)
 
+    # Mail, chat and documents
+
+    ingest = _awaited(Book.ingest)
+    search_entities = _awaited(Book.search_entities)
+    query_topic = _awaited(Book.query_topic)
+    query_source = _awaited(Book.query_source)
+    fetch_leaves = _awaited(Book.fetch_leaves)
+    cite = _awaited(Book.cite)
+    tree_status = _awaited(Book.tree_status)
+    tree_sources = _awaited(Book.tree_sources)
+    tree_forget = _awaited(Book.tree_forget)
+    merge_entities = _awaited(Book.merge_entities)
+    undo_merge = _awaited(Book.undo_merge)
+    list_merges = _awaited(Book.list_merges)
+
     # Projects
 
     project = _awaited(Book.project)

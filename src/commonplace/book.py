@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from commonplace import verbs
-from commonplace.model.scope import Scope
-from commonplace.model.times import local_timestamp
+from commonplace.book_tree import BookTree, to_plain
 from commonplace.recall.query import KINDS
-from commonplace.verbs.opening import OpenBook
-from commonplace.verbs.verb import R, Verb
 
 if TYPE_CHECKING:
     from commonplace.model.choices import (
@@ -65,25 +61,14 @@ if TYPE_CHECKING:
     from commonplace.shell.session import ShellSession
 
 
-def _plain(value: object) -> object:
-    """Return a value as requests have it: a scope and a time as text."""
-    kind = type(value)  # an object of an orchestrator may raise for isinstance
-    if issubclass(kind, Scope):
-        return str(value)
-    return local_timestamp(cast("datetime", value)) if issubclass(kind, datetime) else value
-
-
 def _plain_item(item: object) -> object:
     """Return an item of `store_many` with its fields as requests have them."""
-    return {name: _plain(value) for name, value in item.items()} if isinstance(item, dict) else item
+    return {name: to_plain(value) for name, value in item.items()} if isinstance(item, dict) else item
 
 
-class Book(OpenBook):
-    """One book, as one caller sees it: how it is opened and closed is in OpenBook, and here is what it can do."""
-
-    def _run(self, verb: Verb[Any, R], *fields: object) -> R:
-        """Call a verb with the fields of its request."""
-        return verb(self._context, verb.request(*map(_plain, fields)))
+class Book(BookTree):
+    """One book, as one caller sees it: how it is opened and closed is in OpenBook, what it can do with mail, chat and
+    documents in BookTree, and here is the rest."""
 
     @property
     def project_hint(self) -> str | None:
@@ -159,9 +144,11 @@ class Book(OpenBook):
         """Replace the whole file of a memory. For a person."""
         return self._run(verbs.edit.edit, key, data, scope, if_revision)
 
-    def move(self, key: str, to: str, scope: ScopeChoice | None = None) -> StoreResult:
-        """Move a memory to another scope or project, with its history and the links that lead to it."""
-        return self._run(verbs.move.move, key, to, scope)
+    def move(
+        self, key: str, to: str | None = None, scope: ScopeChoice | None = None, *, new_key: str | None = None
+    ) -> StoreResult:
+        """Move a memory to another scope or project, or another key, with its history and the links that lead to it."""
+        return self._run(verbs.move.move, key, to, scope, new_key)
 
     def rename(self, key: str, new_key: str, scope: ScopeChoice | None = None) -> StoreResult:
         """Give a memory another key, with its history and the links that lead to it."""

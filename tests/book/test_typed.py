@@ -29,7 +29,7 @@ from commonplace import (
     StoreItem,
     StoreMode,
 )
-from commonplace.recall.query import KINDS, MODES, SORTS
+from commonplace.recall.query import ALL_KINDS, MODES, SORTS
 from commonplace.verbs.store import StoreRequest
 from commonplace.verbs.verb import read_fields
 
@@ -64,7 +64,7 @@ async def main() -> None:
 def mistaken(book: Book) -> None:
     book.recall("x", mode="vectr")  # arg-type
     book.recall("x", sort="newest")  # arg-type
-    book.recall("x", kinds=["leaf"])  # list-item
+    book.recall("x", kinds=["leaves"])  # list-item
     book.recall("x", scope="projct")  # arg-type
     book.recall("x", type="rule")  # arg-type
     book.recall("x", since=5)  # arg-type
@@ -91,7 +91,7 @@ def test_a_type_checker_finds_what_is_wrong_in_a_program(tmp_path: Path) -> None
 
 def test_the_words_of_a_type_are_those_that_are_checked() -> None:
     """The literals are the words that requests accept, and an item of many has the parameters of one store."""
-    assert [*map(get_args, (SearchMode, SortOrder, KindName))] == [MODES, SORTS, KINDS]
+    assert [*map(get_args, (SearchMode, SortOrder, KindName))] == [MODES, SORTS, ALL_KINDS]
     fields = {field.name: field for field in read_fields(StoreRequest)}
     assert fields["mode"].arg.choices == get_args(StoreMode)
     assert StoreItem.__annotations__.keys() == fields.keys() - {"decision"}

@@ -11,6 +11,10 @@ GONE = "0" * 32
 SMALL_SET = str(Path(__file__).with_name("small_set.json"))
 SOURCE = str(Path(__file__).parents[1] / "maintenance" / "import" / "sources" / "mem0")
 AMBIGUOUS = str(Path(__file__).parents[1] / "maintenance" / "import" / "sources")
+MAIL = str(Path(__file__).with_name("small_mail.mbox"))
+NOTES = str(Path(__file__).with_name("small_notes.md"))
+ANSWER = str(Path(__file__).with_name("small_answer.md"))
+UNIT = "u-2896956e4d924343110d"  # the first mail
 MANIFEST = str(Path(__file__).with_name("run.json"))
 SECRET = "ghp_" + "x7Kp2mQ9vT4nR8sW1b" + "Y6cF3hJ5dL0gZaEuIo"
 
@@ -110,13 +114,63 @@ CASES: dict[str, Case] = {
         ),
     ),
     "move": Case(
-        good=(("staging-port", "--to", "global"), ("release-day", "--to", "project:github.com/acme/web")),
+        good=(
+            ("staging-port", "--to", "global"),
+            ("release-day", "--to", "project:github.com/acme/web"),
+            ("slow-tests", "--key", "tests/slow"),
+        ),
         wrong=(
             ((), 2, "usage"),
-            (("staging-port",), 2, "usage"),
+            (("staging-port",), 15, "invalid_field"),
             (("not-there", "--to", "global"), 1, "not_found"),
             (("staging-port", "--to", "nowhere"), 13, "invalid_scope"),
             (("staging-port", "--to", "project"), 30, "conflict"),
+        ),
+    ),
+    "ingest": Case(
+        good=((NOTES, "--name", "pages"), (NOTES, "--dry-run", "--kind", "document"), ("--update",)),
+        wrong=(
+            ((), 15, "invalid_field"),
+            ((NOTES, "--update"), 15, "invalid_field"),
+            ((NOTES, "--name", "Bad Name!"), 15, "invalid_field"),
+            ((NOTES, "--timezone", "Nowhere/Else"), 15, "invalid_field"),
+            (("nowhere.mbox",), 1, "not_found"),
+            ((NOTES, "--kind", "odd"), 91, "unknown_format"),
+        ),
+    ),
+    "tree": Case(
+        good=(
+            ("search-entities", "ann"),
+            ("query-topic", "person:ann@example.org", "--window", "36000"),
+            ("query-source", "--kind", "email", "--query", "lunch"),
+            ("fetch-leaves", UNIT),
+            ("cite", ANSWER),
+            ("sources",),
+            ("status",),
+            ("forget", "small-mail", "--yes"),
+            ("entity", "merge", "ann@example.org", "person:bob@example.org"),
+        ),
+        empty=(
+            ("search-entities", "nobody"),
+            ("query-topic", "person:nobody"),
+            ("query-source", "--window", "1"),
+            ("fetch-leaves", "u-nothing"),
+            ("entity", "list"),
+        ),
+        wrong=(
+            ((), 2, "usage"),
+            (("entity",), 2, "usage"),
+            (("entity", "odd"), 2, "usage"),
+            (("entity", "undo", "nobody"), 1, "not_found"),
+            (("entity", "merge", "nobody", "person:bob@example.org"), 1, "not_found"),
+            (("forget", "mail"), 2, "usage"),
+            (("forget", "nothing", "--yes"), 1, "not_found"),
+            (("query-source", "--source", "nothing"), 1, "not_found"),
+            (("query-source", "--limit", "0"), 15, "invalid_field"),
+            (("query-topic", "x", "--window", "0"), 15, "invalid_field"),
+            (("search-entities", "x", "--kinds", "odd"), 15, "invalid_field"),
+            (("fetch-leaves", *["u-1"] * 21), 15, "invalid_field"),
+            (("cite", "nowhere.md"), 1, "not_found"),
         ),
     ),
     "rename": Case(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from tests.cli.cases import MAIL
 
 PROJECT = "github.com/acme/app"
 _SETTINGS = ("NO_COLOR", "COLUMNS", "LINES", "EDITOR", "VISUAL", "TERM", "PYTHONIOENCODING")
@@ -32,6 +33,7 @@ def make_book(root: Path) -> None:
         for number in (1, 2, 3):
             tasks = [{"worker": "tester", "description": "Run the suite", "error": f"{number} tests failed"}]
             book.record_run({"run_id": f"run-{number}", "goal": "Ship it", "tasks": tasks})
+        book.ingest(MAIL)
     path.write_text(path.read_text("utf-8").replace("status: active", "status: proposed"), "utf-8")
     with Book.open(root, project=PROJECT, agent="scout", session="s1", role="agent") as agent:
         agent.link("slow-tests", "contradicts", "release-day", "project")

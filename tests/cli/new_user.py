@@ -36,7 +36,7 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
             'commonplace recall "staging database port"',
         ),
     ),
-    ("app", ("commonplace rename note-2 release-day",)),
+    ("app", ("commonplace move note-2 --key release-day",)),
     (
         "app",
         (

@@ -40,7 +40,9 @@ def offered(line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("commonplace ren", ["rename"]),
+        ("commonplace mov", ["move"]),
+        ("commonplace tree ent", ["entity"]),
+        ("commonplace tree entity ", ["list", "merge", "undo"]),
         ("commonplace doctor ", ["verify", "scan", "reindex"]),
         ("commonplace show sta", ["staging-port"]),
         ("commonplace show --json sta", ["staging-port"]),
@@ -99,7 +101,7 @@ def test_in_bash() -> None:
     script = """
         eval "$(commonplace completion bash)"
         other="commonplace list --scope project:github.com/acme/w"
-        for COMP_LINE in "commonplace renam" "commonplace show sta" "$other"; do
+        for COMP_LINE in "commonplace consol" "commonplace show sta" "$other"; do
             COMP_WORDS=(commonplace) COMP_POINT=${#COMP_LINE}
             _commonplace
             printf '%s\\n' "${COMPREPLY[@]}"
@@ -108,7 +110,7 @@ def test_in_bash() -> None:
     """
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
-        "rename", "staging-port", WEB, "complete -o default -F _commonplace commonplace",
+        "consolidate", "staging-port", WEB, "complete -o default -F _commonplace commonplace",
     ]  # fmt: skip
 
 
@@ -116,10 +118,10 @@ def test_in_bash() -> None:
 def test_in_fish() -> None:
     """fish completes a command with what it does, an option, and a key with its summary."""
     script = "commonplace completion fish | source; for line in $argv; complete -C $line; end"
-    lines = ["commonplace renam", "commonplace undo staging-port --st", "commonplace show sta"]
+    lines = ["commonplace consol", "commonplace undo staging-port --st", "commonplace show sta"]
     done = subprocess.run(["fish", "-c", script, *lines], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
-        "rename\tGive a memory another key.", "--steps\thow many changes to undo",
+        "consolidate\tMerge several memories into one.", "--steps\thow many changes to undo",
         "staging-port\tStaging listens on port 6000.",
     ]  # fmt: skip
 
@@ -147,8 +149,8 @@ def test_in_zsh(tmp_path: Path) -> None:
         os.write(master, b"PS1='READY> '; unsetopt zle_bracketed_paste; autoload -Uz compinit; compinit -u -D\n")
         os.write(master, b"eval \"$(commonplace completion zsh)\"; echo LOAD''ED\n")
         expect("LOADED")
-        os.write(master, b"commonplace renam\t")
-        expect("commonplace rename ")
+        os.write(master, b"commonplace consol\t")
+        expect("commonplace consolidate ")
         os.write(master, b"\x15commonplace show sta\t")
         expect("commonplace show staging-port ")
     finally:

@@ -34,7 +34,7 @@ def test_the_fields_that_were_promised(book: Path) -> None:
     assert list(found["hits"][0]) == [
         "kind", "ref", "key", "scope", "scope_id", "path", "entry", "text", "summary", "author", "trust", "time_start",
         "time_end", "updated", "score", "revision", "sources", "status", "strong", "later",
-        "session",
+        "session", "title", "tree", "level", "child_ids", "entities", "topics",
     ]  # fmt: skip
     assert found["hits"][0]["kind"] == "memory"
 

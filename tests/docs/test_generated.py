@@ -33,7 +33,7 @@ def test_every_document_that_is_made_is_compared(made: dict[str, str]) -> None:
 def test_every_command_has_its_section_and_its_schema(made: dict[str, str]) -> None:
     """The page and the schemas name every command, each once, in the order of the overview."""
     there = command_names()
-    sections = re.findall(r"^## ([a-z ]+)$", made["cli.md"], re.M)
+    sections = re.findall(r"^## ([a-z -]+)$", made["cli.md"], re.M)
     assert sections == there
     assert list(json.loads(made["cli-schemas.json"])["commands"]) == there
 

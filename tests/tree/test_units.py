@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from commonplace.model.memory import Meta
 from commonplace.text.notes import new_note, parse
+from commonplace.text.words import estimate_tokens
 from commonplace.tree.source import Person, SourceUnit
-from commonplace.tree.units import MAX_LEAF_TOKENS, TreeUnit, divide_into_leaves, make_entry, read_unit
+from commonplace.tree.units import MAX_LEAF_TOKENS, TreeUnit, divide_into_leaves, make_entries, read_unit, split_text
 
 PLACE = {"kind": "email", "folder": "/tree/mail/2026-11", "name": "lunch"}
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters=',<>"/'), max_size=20)
@@ -30,7 +31,7 @@ def test_a_unit_is_read_back_from_its_note(
         "email", text, "message 1", "mail:<1@x>", title, author, recipients, "2026-11-01T09:30:00Z", offset,
         attachments=("a b.pdf",), signals=frozenset({"sent"}),
     )  # fmt: skip
-    entry = make_entry(found, text, now="2026-11-02T00:00:00Z", thread="t", seq=3, signals=["direct"])
+    [entry] = make_entries(found, text, now="2026-11-02T00:00:00Z", thread="t", seq=3, signals=["direct"])
     note = parse(new_note(Meta(key="lunch", id="n"), [entry]).render())
     unit = read_unit(note.entries[0], **PLACE)
     assert (unit.text, unit.title, unit.offset) == (text, title, offset)
@@ -50,3 +51,14 @@ def test_leaves_grow_and_are_never_packed_again(sizes: list[int], before: int) -
     assert old[:-1] == new[: max(0, len(old) - 1)]
     assert [unit for leaf in new for unit in leaf.units] == units
     assert all(leaf.tokens <= MAX_LEAF_TOKENS or len(leaf.units) == 1 for leaf in new)
+
+
+@given(st.lists(st.sampled_from(["word ", "A sentence ends. ", "\n\n", "\n", "x" * 70, "语" * 20]), max_size=120))
+def test_a_long_text_is_cut_between_words(parts: list[str]) -> None:
+    """The pieces of a long text fit into a leaf, have every word of it in order, and cut none that has room."""
+    text, most = "".join(parts), 100
+    pieces = split_text(text, most)
+    assert "".join("".join(pieces).split()) == "".join(text.split())
+    assert all(estimate_tokens(piece) <= most for piece in pieces)
+    if "x" * 140 not in text and "语" * 40 not in text:
+        assert " ".join(" ".join(pieces).split()) == " ".join(text.split())

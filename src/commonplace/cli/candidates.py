@@ -80,13 +80,16 @@ def _find_candidates(call: Call, words: Sequence[str], current: str) -> Candidat
             return [(option, "") for option in ("--help", "--version", *GLOBALS_WITH_VALUE, "--json", "--person")]
         return run.SUMMARIES.items()
     after = words[words.index(name) + 1 :]
+    names = [action for action in SUBCOMMANDS.get(name, ()) if action]
+    if after and (seconds := run.list_second_words(names, after[-1])):
+        return [(word, _summarise(f"{name} {after[-1]} {word}")) for word in seconds]
     full, rest = run.find_command([name, *after])
-    actions = {action: "" for action in SUBCOMMANDS.get(name, ()) if action}
+    actions = dict.fromkeys([action.partition(" ")[0] for action in names])
     is_open = bool(actions) and not {*actions} & {*after}
     here = _find_place(full, rest, current)
     found: list[tuple[str, str]] = []
     if is_open and not current.startswith("-") and not (after and after[-1].startswith("--")):
-        found += [(action, _summarise(f"{name} {action}")) for action in actions]
+        found += [(action, _summarise(f"{name} {action}") if action in names else "") for action in actions]
     if current.startswith("-"):
         return [*found, *_list_options(here)]
     if here.argument is None:

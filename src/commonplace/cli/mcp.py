@@ -46,7 +46,7 @@ def _mcp(call: Call) -> int:
         raise Usage("standard output carries the protocol: --json goes with --list")
     options = ServerOptions(
         args.root, args.role, args.project, args.agent, args.session, args.read_only, args.protocol,
-        tuple(args.tools), here(),
+        tuple(_groups(call)), here(),
     )  # fmt: skip
     options.check()
     from commonplace.mcp.server import serve  # noqa: PLC0415 - the SDK takes half a second to load
@@ -54,9 +54,14 @@ def _mcp(call: Call) -> int:
     return serve(options)
 
 
+def _groups(call: Call) -> list[str]:
+    """Return the groups of tools that are offered beside those of the role."""
+    return [*call.args.tools, *(["tree"] if verbs.opening.has_sources(call.args.root) else [])]
+
+
 def _list_tools(call: Call) -> int:
     args = call.args
-    tools = verbs.toolset.tools_for(args.role, args.tools, read_only=args.read_only)
+    tools = verbs.toolset.tools_for(args.role, _groups(call), read_only=args.read_only)
     if not call.answer({"tools": [{"name": tool.name, "description": tool.description} for tool in tools]}):
         call.screen.table(("TOOL", "WHAT"), [(tool.name, tool.description) for tool in tools], ("name",))
     return DONE

@@ -10,7 +10,7 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, TextIO
@@ -35,6 +35,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     "review": ("review", "capture", "edit"),
     "files": ("files",),
     "journal": ("journal",),
+    "tree": ("ingest", "tree"),
     "about_book": ("init", "project", "status", "config", "doctor", "import"),
     "agents": ("connect", "disconnect", "hosts"),
     "mcp": ("mcp",),
@@ -102,7 +103,10 @@ def _command_group(name: str) -> CliCommand:
 def _list_actions(name: str) -> str:
     """Return what the help says of the commands below one."""
     actions = [action for action in SUBCOMMANDS[name] if action]
-    helps = [f"  {action:<10} {load_command(f'{name} {action}').help.strip().splitlines()[0]}" for action in actions]
+    width = max(10, *map(len, actions))
+    helps = [
+        f"  {action:<{width}} {load_command(f'{name} {action}').help.strip().splitlines()[0]}" for action in actions
+    ]
     return "\n".join([_LIST_HEADING, *helps])
 
 
@@ -124,14 +128,25 @@ def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
         return name, rest
     # Options may stand before the action; a word after an option is probably its value.
     pairs = list(pairwise([name, *rest]))
-    places = [place for place, (_, word) in enumerate(pairs) if word and word in actions]
+    firsts = {action.partition(" ")[0] for action in actions}
+    places = [place for place, (_, word) in enumerate(pairs) if word and word in firsts]
     first = next(
         (place for place in places if not pairs[place][0].startswith("--") or pairs[place][0] == "--json"), None
     )
     place = first if first is not None else next(iter(places), None)
     if place is None:
         return f"{name} {DEFAULT_SUBCOMMANDS.get(name, '')}".strip(), rest
-    return f"{name} {rest[place]}", [*rest[:place], *rest[place + 1 :]]
+    if rest[place] in actions:
+        return f"{name} {rest[place]}", [*rest[:place], *rest[place + 1 :]]
+    full = " ".join(rest[place : place + 2])  # an action of two words
+    if full not in actions:
+        raise Usage(f"{name} {rest[place]} needs one of: {', '.join(list_second_words(actions, rest[place]))}")
+    return f"{name} {full}", [*rest[:place], *rest[place + 2 :]]
+
+
+def list_second_words(actions: Iterable[str], first: str) -> list[str]:
+    """Return the second words of the actions of two words that begin with this one."""
+    return [action.partition(" ")[2] for action in actions if action.startswith(f"{first} ")]
 
 
 def run_command(words: list[str]) -> int:

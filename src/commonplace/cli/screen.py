@@ -26,6 +26,7 @@ _STYLES = {"strong": "1", "weak": "2", "good": "32", "warn": "33", "bad": "31", 
 _GAP = "  "
 _LAST_AT_LEAST = 12  # columns of the last one before the others are cut, too
 _SHOW_AFTER = 0.5  # seconds until a progress bar is shown
+_RATE_AFTER = 3.0  # seconds until it tells the time that is left
 _DRAW_EVERY = 0.1
 _CELLS = 24
 
@@ -51,6 +52,10 @@ class Screen:
             with suppress(ValueError, OverflowError, OSError):  # a day that no calendar has, or this machine's has not
                 return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
         return f"{stamp[:10]} {stamp[11:16]}Z"
+
+    def day(self, stamp: str) -> str:
+        """Return the day of a timestamp, as `minute` does."""
+        return self.minute(stamp)[:10]
 
     def line(self, text: str = "") -> None:
         """Print a line."""
@@ -96,8 +101,10 @@ class ProgressBar:
     """A line on the terminal that says how far long work is. Work that is soon done shows nothing."""
 
     def __init__(self, stream: TextIO) -> None:
+        self.noun = "notes"
         self._stream = stream
-        self._next = time.monotonic() + _SHOW_AFTER
+        self._began = time.monotonic()
+        self._next = self._began + _SHOW_AFTER
         self._drawn = False
 
     def __call__(self, done: int, total: int) -> None:
@@ -108,8 +115,16 @@ class ProgressBar:
         self._next, self._drawn = now + _DRAW_EVERY, True
         full = _CELLS * done // max(total, done, 1)
         bar = "#" * full + "." * (_CELLS - full)
-        self._stream.write(f"\r\x1b[K  [{bar}] {done:,} of {total:,} notes")
+        self._stream.write(f"\r\x1b[K  [{bar}] {done:,} of {total:,} {self.noun}{self._describe_rate(done, total)}")
         self._stream.flush()
+
+    def _describe_rate(self, done: int, total: int) -> str:
+        """Return how fast the work goes and how long it will take, once that can be told."""
+        seconds = time.monotonic() - self._began
+        if seconds < _RATE_AFTER or not done:
+            return ""
+        left = round(seconds * (total - done) / done) if total > done else 0
+        return f", {done / seconds:,.0f} a second, {left // 60}:{left % 60:02} left"
 
     def close(self) -> None:
         """Take the bar off the screen."""

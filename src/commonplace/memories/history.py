@@ -88,7 +88,12 @@ def put_aside(folder: BookPath, data: bytes, time: str, action: str, who: str | 
 
 def past_folder(place: BookPath, scope_folder: BookPath, key: str) -> BookPath:
     """Return the folder below HISTORY or TRASH that holds the old versions of a key; without one, of the scope."""
-    return BookPath(*place.parts, *scope_folder.parts[1:], *filter(None, key.split("/")))
+    return BookPath(*place.parts, *_past_parts(scope_folder), *filter(None, key.split("/")))
+
+
+def _past_parts(scope_folder: BookPath) -> tuple[str, ...]:
+    """Return a scope as the folders of history and trash name it: without `memories`, which most share."""
+    return scope_folder.parts[1:] if scope_folder.top == MEMORIES.top else scope_folder.parts
 
 
 def list_past(
@@ -187,7 +192,7 @@ def _time_in(name: str) -> str:
 
 def key_of_past(scope_folder: BookPath, path: BookPath) -> str:
     """Return the key of an old version."""
-    return "/".join(path.parts[len(HISTORY.parts) + len(scope_folder.parts) - 1 : -1])
+    return "/".join(path.parts[len(HISTORY.parts) + len(_past_parts(scope_folder)) : -1])
 
 
 def walk_files(
@@ -241,7 +246,7 @@ def past_keys(
             return []
 
     for place in places:
-        base = BookPath(*place.parts, *scope_folder.parts[1:])
+        base = past_folder(place, scope_folder, "")
         for path in walk_files(list_folder, base, (NotFound,)):
             if path.parent != base and _NAME.fullmatch(path.name):
                 key = "/".join(path.parts[len(base.parts) : -1])

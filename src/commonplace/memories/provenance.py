@@ -27,7 +27,7 @@ from commonplace.model.memory import Entry, Status, Trust
 from commonplace.model.names import is_signed_id, new_id, short_hash, sign_text
 from commonplace.model.scope import Space
 from commonplace.text.notes import IN_CONFLICT, Note, has_conflict, parse
-from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
+from commonplace.vault.paths import MEMORIES, PRIVATE, TREE, BookPath
 from commonplace.vault.port import ABSENT, UNUSABLE, FileKind, Vault, VaultHandle, Write
 
 VOUCHED = PRIVATE / "vouched"
@@ -84,6 +84,8 @@ class Provenance:
     def reader_of(self, folder: BookPath) -> EntriesOf:
         """Return a function that reads the entries of notes in a folder. The list of vouched entries is read once for
         all of them. Notes of the journal are not memories: their ids have no mark."""
+        if folder.top == TREE.top:
+            return _tree_entries
         if folder.top != MEMORIES.top:
             return _journal_entries
         seals = cache(self._seals)
@@ -195,6 +197,11 @@ def _doubted(note: Note, read: EntriesOf) -> list[Entry]:
 def _journal_entries(note: Note) -> Sequence[Entry]:
     """Return the entries of a journal. The book writes none there as a person, so none is trusted as a person's."""
     return [entry._replace(trust=Trust.EXTERNAL) if entry.trust is Trust.HUMAN else entry for entry in note.entries]
+
+
+def _tree_entries(note: Note) -> Sequence[Entry]:
+    """Return the entries of a note of the tree: mail, chat and documents are from outside, whatever a file claims."""
+    return [entry._replace(trust=Trust.EXTERNAL) for entry in note.entries]
 
 
 def make_key_writes(notes: Iterable[Note], *, own: bool) -> list[Write]:

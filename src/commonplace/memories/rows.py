@@ -18,7 +18,7 @@ from commonplace.model.scope import ScopeKind
 from commonplace.text.frontmatter import drop_stray_marks, escape_comments, get_region, put_region
 from commonplace.text.naming import cut, make_summary, one_line, quote
 from commonplace.text.notes import Note
-from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, BookPath
+from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, TREE, BookPath
 from commonplace.vault.port import ABSENT, ANY, Change, VaultHandle, Write
 from commonplace.vault.scope_pages import read_scope_page
 
@@ -67,6 +67,7 @@ def row_of(
     summary, status = _choose_summary(meta.summary, newest), meta.status.value
     summed_up = find_summed_up(note, summary)
     outside = entries_of is not None and path.top == MEMORIES.top and _is_outside(note, summed_up, entries_of)
+    outside = outside or path.top == TREE.top
     newest_id = _printable(newest.id) if newest is not None else ""
     ident, tags = _printable(meta.id), tuple(dict.fromkeys(map(_printable, meta.tags)))
     proposed_links = sum([link.status == "proposed" for link in meta.links]) + (meta.pin == PIN_PROPOSED)
@@ -203,7 +204,7 @@ def folder_line(names: Sequence[str], size: str, title: str = "") -> str:
 
 def nouns_of(folder: BookPath) -> Nouns:
     """Return the words for what a folder holds."""
-    return _JOURNAL_NOUNS if folder.top == JOURNAL.top else ("memory", "memories")
+    return _JOURNAL_NOUNS if folder.top in (JOURNAL.top, TREE.top) else ("memory", "memories")
 
 
 def head(counts: Counts, nouns: Nouns) -> str:

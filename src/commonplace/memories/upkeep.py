@@ -42,7 +42,7 @@ from commonplace.memories.history import (
 )
 from commonplace.memories.layout import KEY, KEY_CHECK, check_write
 from commonplace.memories.lifecycle import Labels, forget, relabel
-from commonplace.memories.lookup import journal_folders, scope_folders
+from commonplace.memories.lookup import scope_folders
 from commonplace.memories.provenance import make_key_writes
 from commonplace.memories.reconcile import ScopeSync, walk_scope
 from commonplace.memories.rows import key_of, split_path
@@ -69,11 +69,11 @@ _KEPT_TYPES = (MemoryType.USER, MemoryType.FEEDBACK)
 _LOCK = "scaffold"  # held while a book gets its key
 
 
-def verify(memories: MemoryStore) -> VerifyResult:
-    """Compare the index and the pages with the files. Changes no file; the index first catches up with changes made
-    outside, which are no fault of its own."""
+def verify(memories: MemoryStore, folders: Sequence[BookPath]) -> VerifyResult:
+    """Compare the index and the pages of some scopes with the files. Changes no file; the index first catches up with
+    changes made outside, which are no fault of its own."""
     files, differences = 0, []
-    for folder in [*scope_folders(memories), *journal_folders(memories)]:
+    for folder in folders:
         count, found = verify_scope(memories, folder)
         files += count
         differences += found

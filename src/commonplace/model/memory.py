@@ -115,8 +115,10 @@ class Memory(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The word before its key in a ref: the kind of its scope, or `journal` for a note of a project's journal."""
-        return "journal" if self.path.startswith("/journal/") else self.scope.kind.value
+        """The word before its key in a ref: the kind of its scope, `journal` for a note of a project's journal, or
+        `tree` for what was ingested."""
+        top = self.path.split("/", 2)[1]
+        return top if top in ("journal", "tree") else self.scope.kind.value
 
 
 def check_tag(tag: str) -> str:

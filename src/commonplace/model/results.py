@@ -420,6 +420,12 @@ class Hit(NamedTuple):
     strong: bool = True  # it is clearly better than most; without a question, nothing is weak
     later: LaterMemory | None = None  # what was said later and may contradict it
     session: str | None = None  # in which it was stored, where the caller may know that
+    title: str = ""  # of the message or document
+    tree: str = ""  # the source that it is from, for a node of the tree
+    level: int | None = None  # in its tree: 0 is a leaf
+    child_ids: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()  # the people and things that it mentions
+    topics: tuple[str, ...] = ()
 
     @property
     def mark(self) -> str:

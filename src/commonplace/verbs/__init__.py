@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         brief,
         capture,
         changing,
+        cite,
         data,
         doctor,
         edit,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         forget,
         history_tools,
         import_from,
+        ingest,
         journal,
         link,
         move,
@@ -40,13 +42,17 @@ if TYPE_CHECKING:
         store,
         toolset,
         trash,
+        tree_opening,
+        tree_search,
+        tree_sources,
         unknown,
     )
 
 __all__ = [
-    "at_prompt", "brief", "capture", "changing", "data", "doctor", "edit", "files", "forget", "history_tools",
-    "import_from", "journal", "link", "move", "opening", "pin", "project", "project_change", "recall", "review",
-    "revision", "search", "show", "status", "store", "toolset", "trash", "unknown",
+    "at_prompt", "brief", "capture", "changing", "cite", "data", "doctor", "edit", "files", "forget", "history_tools",
+    "import_from", "ingest", "journal", "link", "move", "opening", "pin", "project", "project_change", "recall",
+    "review", "revision", "search", "show", "status", "store", "toolset", "trash", "tree_opening", "tree_search",
+    "tree_sources", "unknown",
 ]  # fmt: skip
 
 # The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The
@@ -59,7 +65,6 @@ COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
         "list": ("show", "List memories by scope and key."),
         "edit": ("edit", "Change a memory in your editor."),
         "pin": ("pin", "Show a memory first in every brief of its scope."),
-        "unpin": ("pin", "Stop showing a memory first in every brief."),
         "forget": ("forget", "Move a memory to the trash."),
         "restore": ("forget", "Bring memories back from the trash, or list what is in it."),
         "review": ("review", "Accept, edit or reject what agents proposed."),
@@ -73,10 +78,13 @@ COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
     },
     "Organise": {
         "consolidate": ("link", "Merge several memories into one."),
-        "move": ("move", "Move a memory to another project or scope."),
-        "rename": ("move", "Give a memory another key."),
+        "move": ("move", "Move a memory to another project or scope, or give it another key."),
         "link": ("link", "Link a memory to another one."),
         "import": ("import_from", "Import memories from another tool."),
+    },
+    "Mail, chat and documents": {
+        "ingest": ("ingest", "Read mail, chat and documents into the memory tree."),
+        "tree": ("tree_search", "Ask what was said in mail, chat and documents, and by whom."),
     },
     "Agents": {
         "connect": ("", "Connect an agent program to this memory."),
@@ -102,6 +110,12 @@ SUBCOMMANDS: "Mapping[str, Mapping[str, str]]" = {
         **dict.fromkeys(("show", "list"), "project"),
         **dict.fromkeys(("adopt", "merge", "split", "undo"), "project_change"),
     },
+    "tree": {
+        **dict.fromkeys(("search-entities", "query-topic", "query-source", "fetch-leaves"), "tree_search"),
+        "cite": "cite",
+        **dict.fromkeys(("sources", "status", "forget"), "tree_sources"),
+        **dict.fromkeys(("entity list", "entity merge", "entity undo"), "tree_sources"),
+    },
     "doctor": dict.fromkeys(("", "verify", "scan", "reindex"), "doctor"),
 }
 DEFAULT_SUBCOMMANDS = {"config": "list", "project": "show"}
@@ -118,6 +132,8 @@ ALIASES: "Mapping[str, tuple[str, str]]" = {
     "related": ("related", "link"),
     "capture": ("capture", "capture"),
     "clear": ("clear", "forget"),
+    "unpin": ("unpin", "pin"),
+    "rename": ("rename", "move"),
 }
 # Every tool and the module that has it, in the order in which tools are listed.
 TOOLS: "Mapping[str, str]" = {
@@ -140,6 +156,11 @@ TOOLS: "Mapping[str, str]" = {
     "journal_run": "journal",
     "memory_shell": "files",
     "record_run": "journal",
+    "memory_tree_search_entities": "tree_search",
+    "memory_tree_query_topic": "tree_search",
+    "memory_tree_query_source": "tree_search",
+    "memory_tree_fetch_leaves": "tree_search",
+    "memory_tree_cite": "cite",
 }
 
 

@@ -45,8 +45,22 @@ from commonplace.verbs.embedding import BookEmbedding
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
+    from commonplace.tree.store import TreeStore
 
 log = Log("commonplace.book")
+
+
+class SharedParts:
+    """What all callers of one open book share, and a verb opens when it first needs it."""
+
+    def __init__(self) -> None:
+        self.tree: TreeStore | None = None
+        self.tree_semantic: SemanticIndex | None = None
+
+    def close(self) -> None:
+        """Close what is open."""
+        if self.tree is not None:
+            self.tree.close()
 
 
 class BookContext:
@@ -87,6 +101,7 @@ class BookContext:
         self._watch: Watch | None = None
         goes_on = surface != "cli" and settings.embedder in INCLUDED  # a command ends with its answer
         self.embedding = BookEmbedding(memories, goes_on=goes_on)
+        self.shared = SharedParts()
         self._audit_log, self._surface = audit_log, surface
         self._audit_caller: Facts = {}
 
@@ -132,7 +147,7 @@ class BookContext:
         """Close the files and databases, also for the callers that share them."""
         self.memories.is_closed = True
         self.embedding.close()
-        for part in (self._watch, self._audit_log, self.state, self.memories.index, self.memories.vault):
+        for part in (self._watch, self._audit_log, self.shared, self.state, self.memories.index, self.memories.vault):
             close = getattr(part, "close", None)
             if close is not None:
                 close()

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 
+from commonplace import verbs
 from commonplace.guard.secrets import find_unmarked
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.index.sqlite.reader import KEYED, is_from_before
@@ -24,6 +25,7 @@ from commonplace.model.results import Finding, ScanResult, VerifyResult
 from commonplace.model.settings import Settings, load_settings
 from commonplace.model.times import now
 from commonplace.vault.local import LocalVault
+from commonplace.vault.paths import BookPath
 from commonplace.verbs.context import BookContext, log
 from commonplace.verbs.verb import Access, NoRequest, verb
 
@@ -59,7 +61,19 @@ def verify(context: BookContext, _: NoRequest) -> VerifyResult:
     Reads every note and compares it with its row, its entries and its index pages. Changes nothing. The exit status is
     1 if anything differs; `commonplace doctor reindex` repairs that.
     """
-    return verify_memories(context.memories)
+    found = verify_memories(context.memories, _folders(context.memories))
+    if not verbs.tree_opening.has_tree(context):
+        return found
+    tree = verbs.tree_opening.open_tree(context)
+    in_tree = verify_memories(tree.memories, [source.folder for source in tree.sources()])
+    return VerifyResult(
+        found.ok and in_tree.ok, found.files + in_tree.files, (*found.differences, *in_tree.differences)
+    )
+
+
+def _folders(memories: MemoryStore) -> list[BookPath]:
+    """Return the folders that the index of memories knows: scopes and journals."""
+    return [*scope_folders(memories), *journal_folders(memories)]
 
 
 @verb(
@@ -92,8 +106,11 @@ def reindex(context: BookContext, _: NoRequest) -> int:
     change of embedder.
     """
     memories = context.memories
-    memories.rebuild([*scope_folders(memories), *journal_folders(memories)])
-    return verify_memories(memories).files
+    memories.rebuild(_folders(memories))
+    number = verify_memories(memories, _folders(memories)).files
+    if verbs.tree_opening.has_tree(context):
+        number += verbs.tree_opening.open_tree(context).rebuild(memories.progress)
+    return number
 
 
 @verb(Access.READ, no_tool=_NO_TOOL)

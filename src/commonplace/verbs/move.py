@@ -12,7 +12,7 @@ from commonplace.guard.secrets import check_secrets
 from commonplace.memories import relations
 from commonplace.memories.lookup import read_note
 from commonplace.memories.rows import name_link_target, split_path
-from commonplace.model.errors import CommonplaceError, Conflict, InvalidScope
+from commonplace.model.errors import CommonplaceError, Conflict, InvalidField, InvalidScope
 from commonplace.model.names import check_new_key
 from commonplace.model.results import StoreResult
 from commonplace.model.scope import Scope, ScopeKind
@@ -37,10 +37,11 @@ class MoveRequest(NamedTuple):
 
     key: Annotated[str, KEY]
     to: Annotated[
-        str, Arg("session, agent, project or global; or a project as `commonplace project list` shows it", "SCOPE",
-                 is_required=True),
-    ]  # fmt: skip
+        str | None,
+        Arg("session, agent, project or global; or a project as `commonplace project list` shows it", "SCOPE"),
+    ] = None
     scope: Annotated[str | None, SCOPE] = None
+    new_key: Annotated[str | None, Arg("its new key, with or without another scope", "KEY", option="key")] = None
 
 
 class RenameRequest(NamedTuple):
@@ -58,21 +59,25 @@ class RenameRequest(NamedTuple):
     examples=(
         "commonplace move release-day --to global",
         "commonplace move web-port --to github.com/acme/web",
+        "commonplace move note-2 --key staging-port",
         "commonplace move web-port --scope project:github.com/acme/app --to project",
     ),
     no_tool="memory_store in the other scope, then memory_forget",
 )
 def move(context: BookContext, request: MoveRequest) -> StoreResult:
-    """Move a memory to another project or scope.
+    """Move a memory to another project or scope, or give it another key.
 
     Its history comes along, and links that lead to it follow. To take it back, move it back. An agent moves memories
     among its own scopes.
     """
     target = existing_target(context, request.key, request.scope)
-    place = find_scope(context, request.to)
-    if context.folder(place) == context.folder(target):
+    if request.to is None and request.new_key is None:
+        raise InvalidField("Say where it goes.", hint="Name a scope with --to, a key with --key, or both.")
+    place = find_scope(context, request.to) if request.to is not None else target
+    new_key = check_new_key(request.new_key) if request.new_key is not None else request.key
+    if new_key == request.key and context.folder(place) == context.folder(target):
         raise Conflict(f"{request.key!a} is in {place} already.", hint="Name another scope with --to.")
-    return _relocate(context, target, place, request.key, request.key)
+    return _relocate(context, target, place, request.key, new_key)
 
 
 @verb(

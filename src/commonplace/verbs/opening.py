@@ -49,7 +49,7 @@ from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk, try_to_make_folder
 from commonplace.vault.disk_port import converting_os_errors
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import KEEPER, PRIVATE
+from commonplace.vault.paths import KEEPER, PRIVATE, SOURCE_PAGE, TREE
 from commonplace.vault.port import Vault
 from commonplace.verbs.context import BookContext, log
 from commonplace.verbs.project import enter_project, name_in_others, remember_evidence
@@ -130,6 +130,16 @@ def read_valid_config(vault: Vault) -> tuple[dict[str, object], list[Commonplace
 
 def _root_flag(root: str | os.PathLike[str] | None) -> dict[str, object]:
     return {"root": os.fspath(root) if root is not None else None}
+
+
+def has_sources(root: str | os.PathLike[str] | None) -> bool:
+    """Return whether a book has mail, chat or documents, so that a server knows which tools to offer. Opens no book."""
+    try:
+        tree = os.path.join(book_root(load_settings(_root_flag(root), os.environ, {})), TREE.name)
+        with os.scandir(tree) as items:
+            return any(os.path.isfile(os.path.join(item.path, SOURCE_PAGE)) for item in items)
+    except (CommonplaceError, OSError, ValueError):
+        return False
 
 
 def launch_settings(root: str | os.PathLike[str] | None, flags: Mapping[str, object]) -> Settings:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from commonplace import verbs
 from commonplace.guard.audit import Facts, scope_kind
 from commonplace.index.port import EntryCandidate
 from commonplace.memories import lookup
@@ -75,7 +76,9 @@ class RecallRequest(NamedTuple):
     tags: Annotated[
         Sequence[str], Arg("only with all of these tags", tool_help="all of these", other_option="tag")
     ] = ()
-    kinds: Annotated[Sequence[str], Arg("what to search: memory, journal", in_tool=False)] = KINDS
+    kinds: Annotated[
+        Sequence[str], Arg("what to search: memory, journal; or leaf: mail, chat and documents", in_tool=False)
+    ] = KINDS
     since: Annotated[str | None, SINCE] = None
     until: Annotated[
         str | None, Arg("only what happened then or earlier: yesterday is its end", "TIME", tool_help="or earlier")
@@ -158,7 +161,8 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     linked = _linked_hits(context, hits, query.limit) if request.related else []
     reason = _explain_nothing(context, query) if not hits else ""
     notices = " ".join(filter(None, (notice, context.unusable_notice(folders), context.notice)))
-    return RecallResult((*hits, *linked), found.total, found.hidden, explained, notices, reason)
+    result = RecallResult((*hits, *linked), found.total, found.hidden, explained, notices, reason)
+    return verbs.tree_search.add_leaves(context, query, result) if "leaf" in query.kinds else result
 
 
 def count_elsewhere(context: BookContext, request: RecallRequest) -> dict[str, int]:

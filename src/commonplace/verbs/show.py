@@ -43,6 +43,7 @@ from commonplace.verbs.verb import EVERYTHING, KEY, SCOPE, TYPE, Access, Arg, ve
 JOURNAL_PLACE = "journal"
 RESOURCE_PREFIX = "book://"
 _PLACES = (*ScopeKind, JOURNAL_PLACE)
+_UNIT_PREFIXES = ("u-", "leaf-")  # of what the tree has
 
 
 class ShowRequest(NamedTuple):
@@ -86,7 +87,7 @@ def show(context: BookContext, request: ShowRequest) -> Memory:
     memory = find_memory(context, request.key, request.scope)
     if request.revision is not None:
         return verbs.revision.find_revision(context, memory, request.revision)
-    if memory.place == JOURNAL_PLACE:
+    if memory.place in (JOURNAL_PLACE, "tree"):
         return memory
     context.record_uses([memory.meta.id])
     if memory.meta.status is Status.EXPIRED and context.revive([split_path(resolve(memory.path))]):
@@ -109,6 +110,8 @@ def find_memory(context: BookContext, ref: str, scope: str | None) -> Memory:
             memory = _load_path(context, unquote(ref.removeprefix(RESOURCE_PREFIX)))
         elif ref.startswith(("/", context.root)):
             memory = _load_path(context, ref)
+        elif ref.startswith(_UNIT_PREFIXES):
+            memory = verbs.tree_search.find_leaf(context, ref) or _load_nearest(context, ref)
         else:
             memory = _load_nearest(context, ref)
     if memory is not None:

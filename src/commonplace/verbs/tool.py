@@ -128,7 +128,7 @@ def field_schema(field: RequestField) -> Schema:
         schema: Schema = {"type": "string", "enum": list(words)}
     elif field.kind is list:
         schema = {"type": "array", "items": {"type": "string"}}
-        limits = {"minItems": arg.min_length}
+        limits = {"minItems": arg.min_length, "maxItems": arg.max_length}
     else:
         schema = {"type": _TYPES[field.kind]}
         limits = {"maxLength": arg.max_length}
@@ -206,6 +206,8 @@ def _check_value(name: str, schema: Schema, value: Any) -> None:
     elif isinstance(value, list):
         if len(value) < schema.get("minItems", 0):
             raise InvalidField(f"{name} must have at least {schema['minItems']} items.")
+        if len(value) > schema.get("maxItems", len(value)):
+            raise InvalidField(f"{name} has {len(value)} items; {schema['maxItems']} is the most.")
         for item in value:
             _check_value(f"each of {name}", schema["items"], item)
 

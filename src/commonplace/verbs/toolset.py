@@ -50,6 +50,7 @@ from commonplace.verbs.tool_calls import name_tools
 ON_REQUEST = {
     "files": frozenset({Role.AGENT}),
     "pair": frozenset(Role),
+    "tree": frozenset(Role),  # a server has it where its book has a source
 }  # groups, with the roles that must ask for them
 _CALL = "this"  # a state is kept when a call ends, and has no other that is under way
 _saving = Lock()  # held between loading a state and saving it: calls in other threads may end, too
@@ -127,8 +128,9 @@ def toolset(book: _OpenBook, role: Role | str = Role.AGENT, *, extra: Collection
     It may be any role for a person, and else one that may do no more than the book's own. The book's setting `protocol`
     holds for them as it does for a server.
     """
-    tools = tools_for(role, extra)
     context = book.as_role(role).context
+    more = {"tree"} if "tree" not in extra and verbs.tree_opening.has_tree(context) else set()
+    tools = tools_for(role, {*extra, *more})
     names = frozenset(tool.name for tool in tools)
     return [BoundTool(tool, context, names) for tool in tools]
 
