@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.bench import embedding, load, processes, recall_speed, store_speed
+from tests.bench import embedding, load, processes, recall_speed, store_speed, tree_speed
 from tests.bench.measure import Note, Row, tables
 from tests.bench.scratch_books import Bench
 
@@ -35,6 +35,8 @@ SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
     "install": processes.install,
     "growth": recall_speed.growth,
     "whole": processes.whole_book,
+    "ingest": tree_speed.ingest,
+    "tree": tree_speed.questions,
 }
 
 

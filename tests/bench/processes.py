@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 
@@ -98,7 +98,7 @@ def whole_book(bench: Bench) -> list[Row]:
         }
         for command, spent in seconds.items():
             started = time.perf_counter()
-            memory = _peak_megabytes(command.split(), environment)
+            memory = measure_process(command.split(), environment).megabytes
             spent.append((time.perf_counter() - started) * 1000)
             if size == bench.largest:
                 rows.append(Amount(f"commonplace {command}, {size:,}: memory", memory, "MB", 250.0))
@@ -115,19 +115,26 @@ import os, subprocess, sys
 running = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 _, status, usage = os.wait4(running.pid, 0)
 running.returncode = os.waitstatus_to_exitcode(status)
-print(running.returncode, usage.ru_maxrss)
+print(running.returncode, usage.ru_maxrss, usage.ru_utime + usage.ru_stime)
 """
 
 
-def _peak_megabytes(words: list[str], environment: Mapping[str, str]) -> float:
-    """Run a command to its end and return the most memory that it had."""
+class ProcessCost(NamedTuple):
+    """What a process took."""
+
+    megabytes: float  # the most memory that it had
+    cpu_seconds: float
+
+
+def measure_process(words: list[str], environment: Mapping[str, str]) -> ProcessCost:
+    """Run a command to its end and return what it took."""
     script = str(Path(sys.executable).with_name("commonplace"))
     command = [sys.executable, "-c", _MEASURE_MEMORY, script, *words]
     answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    code, memory = map(int, answer.stdout.split())
-    if code not in (0, 1):  # 1: doctor has findings
+    code, memory, cpu = answer.stdout.split()
+    if code not in ("0", "1", "3"):  # 1: doctor has findings, 3: some messages could not be read
         raise RuntimeError(f"{words} ended with {code}")
-    return memory / (1_000_000 if sys.platform == "darwin" else 1_000)
+    return ProcessCost(int(memory) / (1_000_000 if sys.platform == "darwin" else 1_000), float(cpu))
 
 
 def _hooks(environment: dict[str, str], rounds: int, large: int) -> list[Row]:

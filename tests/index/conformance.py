@@ -623,6 +623,7 @@ class IndexConformance:
                 change.set_entries(folder, name, [old, EntryInterval(entry, STAMP)])
             change.fill_words()
             terms = query_terms("words")
+            assert change.last_number() >= max(change.in_window(Window([HERE]), 9))
             for since, until, days in (("", "", "1234"), ("2026-11-02", "", "234"), ("2026-11-02", "2026-11-03", "2")):
                 window = Window([HERE], since, until)
                 found = change.candidates([match.no for match in change.search(terms, 9, window)])

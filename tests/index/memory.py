@@ -405,6 +405,9 @@ class MemoryTransaction:
     def in_window(self, window: Window, limit: int) -> Sequence[int]:
         return [item.no for item in sorted(self._in_window(window), key=_moment, reverse=True)][:limit]
 
+    def last_number(self) -> int:
+        return max([item.no for item in self._said()], default=0)
+
     def measure(self, window: Window) -> UnitSpan:
         moments = sorted(map(_moment, self._in_window(window)))
         return UnitSpan(len(moments), *(moments[:1] + moments[-1:]))

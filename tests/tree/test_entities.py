@@ -95,7 +95,7 @@ def test_handles(text: str, expected: list[str]) -> None:
     ],
 )
 def test_tickets(text: str, expected: list[str]) -> None:
-    """Capitals, a hyphen and a number, also in a link; a number behind # where it is clearly one. None is an id, too."""
+    """Capitals, a hyphen and a number, also in a link; a number behind # where it is one. None is an id, too."""
     assert labels_of(text, "ticket") == expected
     assert not {ticket.lower() for ticket in expected} & {*labels_of(text, "id")}
 

@@ -67,6 +67,9 @@ class UnitQueries(Protocol):
     def in_window(self, window: Window, limit: int) -> Sequence[int]:
         """Return the numbers of the current entries in a window, latest first."""
 
+    def last_number(self) -> int:
+        """Return the greatest number of an entry: with `vectors_dropped` it says whether anything has changed."""
+
     def measure(self, window: Window) -> UnitSpan:
         """Return how many current entries are in a window, and from when to when."""
 

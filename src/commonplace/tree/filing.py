@@ -22,7 +22,7 @@ from commonplace.text.naming import cut, one_line
 from commonplace.text.notes import Note, write_attributes
 from commonplace.tree.labels import ANSWER, SUBJECT, THREAD
 from commonplace.tree.store import TreeSource, TreeStore
-from commonplace.tree.threads import SubjectThread, ThreadPlace, people_of
+from commonplace.tree.threads import SubjectThread, ThreadPlace, identify_person, people_of
 from commonplace.tree.units import make_unit_id, read_thread, read_unit
 
 MAX_PART = 128 << 10  # bytes: then a file goes on in the next part
@@ -58,7 +58,7 @@ class ThreadIndex:
             found = self._labelled(index, f"{SUBJECT}{short_hash(key)}", _MOST_SUBJECTS)
         for item in found:
             unit = read_unit(item.recorded.entry, kind=self._source.kind, folder=item.folder, name=item.name)
-            yield SubjectThread(place_of(item), people_of(unit), unit.occurred)
+            yield SubjectThread(place_of(item), people_of(unit), unit.occurred, identify_person(unit.author))
 
     def _labelled(self, index: Transaction, label: str, limit: int) -> list[EntryCandidate]:
         # Another source may have the same label: then a few more are looked at.

@@ -21,7 +21,7 @@ from commonplace.tree.clean import EarlierLines, clean_text
 from commonplace.tree.filing import SourceFiles, ThreadIndex
 from commonplace.tree.source import SkippedUnit, SourceUnit
 from commonplace.tree.store import TreeSource, TreeStore
-from commonplace.tree.threads import ThreadFinder, ThreadPlace
+from commonplace.tree.threads import ThreadFinder, ThreadPlace, identify
 from commonplace.tree.units import make_entries, make_unit_id, split_text
 from commonplace.vault.paths import KEEPER
 
@@ -114,10 +114,7 @@ class Ingestion:
         """Return a unit with an id that holds in the whole tree: two folders may both have a README.md."""
         if unit.kind == "document":
             return unit._replace(native_id=f"{self._source.id}:{unit.native_id}")
-        if unit.native_id:
-            return unit
-        who = unit.author.address or unit.author.name
-        return unit._replace(native_id=f"{unit.kind}:{who} {unit.occurred[:16]} {' '.join(unit.text.split())}")
+        return unit._replace(native_id=identify(unit))
 
     def _store(self, batch: Sequence[SourceUnit]) -> None:
         """Write what is new in a batch; all of it is durable when this returns."""

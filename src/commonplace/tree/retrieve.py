@@ -62,7 +62,7 @@ def find_units(tree: TreeStore, asked: UnitQuery) -> FoundUnits:
         if asked.labels is not None:
             only = index.mentioning(asked.labels, window, _EVERYTHING)
             window = window._replace(only=index.in_window(window._replace(only=only), _EVERYTHING))
-        authors = index.count_authors(window, _MOST_AUTHORS)
+        authors = tree.count_authors(index, window, _MOST_AUTHORS)
         if not asked.query.strip():
             latest = index.in_window(window, asked.limit)
             units = {item.no: item for item in index.candidates(latest)}

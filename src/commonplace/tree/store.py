@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence, Set
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
-from commonplace.index.port import Transaction
+from commonplace.index.port import Transaction, Window
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import NotFound
 from commonplace.model.names import is_key_name, slug
@@ -41,6 +41,7 @@ Who is one person with whom. You may edit these lines: `=` joins, `?` proposes, 
 _LOCK = "tree"  # of whatever adds, merges or forgets units: a unit is in one source only
 _LABELLED = 500  # units whose labels are put at a time
 _MAX_ID = 40
+_MOST_COUNTED = 32  # windows whose authors are remembered
 
 
 class TreeSource(NamedTuple):
@@ -101,6 +102,8 @@ class TreeStore:
     def __init__(self, memories: MemoryStore, open_semantic: Callable[[], SemanticIndex | None]) -> None:
         self.memories = memories
         self.open_semantic = open_semantic  # the table inside the install: it takes no time for bulk text
+        self._people = ("", PeopleBook())
+        self._authors: dict[tuple[object, ...], Sequence[tuple[str, int]]] = {}
 
     def close(self) -> None:
         """Close the index."""
@@ -160,7 +163,22 @@ class TreeStore:
 
     def people(self) -> PeopleBook:
         """Return who is one person with whom, as tree/people.md says."""
-        return parse_people(self.memories.files.read_text(PEOPLE_PAGE) or "")
+        page = self.memories.files.read_text(PEOPLE_PAGE) or ""
+        if page != self._people[0]:
+            self._people = page, parse_people(page)
+        return self._people[1]
+
+    def count_authors(self, index: Transaction, window: Window, most: int) -> Sequence[tuple[str, int]]:
+        """Return who wrote most of what is in a window. It is counted once, until the index changes."""
+        version = (self.memories.index.epoch, index.vectors_dropped(), index.last_number())
+        if window.only is not None:
+            return index.count_authors(window, most)
+        key = (version, tuple(window.folders), window.since, window.until, most)
+        if key not in self._authors:
+            if len(self._authors) >= _MOST_COUNTED:
+                self._authors.clear()
+            self._authors[key] = index.count_authors(window, most)
+        return self._authors[key]
 
     def change_people(self, change: Callable[[PeopleBook], PeopleBook]) -> PeopleBook:
         """Change who is one person with whom; what a person wrote on the page stays."""

@@ -54,6 +54,9 @@ SELECT substr(looks, 1, length(looks) - length(name) - 1) FROM memory WHERE spac
 SELECT DISTINCT folder FROM tally
 WHERE space = ? AND kind = 'rows' AND number > 0 AND (folder = ? OR (folder >= ? AND folder < ?)) ORDER BY folder;
 
+-- name: all_folders
+SELECT DISTINCT folder FROM tally WHERE space = ? AND kind = 'rows' AND number > 0;
+
 -- name: tally
 INSERT INTO tally (space, folder, kind, label, number) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (space, folder, kind, label) DO UPDATE SET number = number + excluded.number;
@@ -280,7 +283,7 @@ SELECT e.no, e.folder, e.thread, e.author, -best.rank FROM best CROSS JOIN entry
 SELECT e.no, e.folder, e.thread, e.author, -bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5) AS score
 FROM entry_words w CROSS JOIN entry e INDEXED BY entry_place ON e.no = w.rowid
 WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL
-AND e.folder IN (SELECT value FROM json_each(?)) AND e.moment >= ? AND e.moment <= ?
+AND (?3 IS NULL OR e.folder IN (SELECT value FROM json_each(?3))) AND e.moment >= ?4 AND e.moment <= ?5
 AND (?6 IS NULL OR e.no IN (SELECT value FROM json_each(?6)))
 ORDER BY score DESC, e.moment DESC, e.no LIMIT ?7;
 
@@ -298,8 +301,8 @@ ORDER BY bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5), e.id, e.folder, e.name, e.r
 -- CROSS JOIN keeps the order: the words first. The other way round the words would be searched once per entry.
 -- The folders are named rather than counted each: grouping would sort all that was found.
 SELECT count(*) FROM (SELECT 1 FROM entry_words w CROSS JOIN entry e INDEXED BY entry_place ON e.no = w.rowid
-WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?))
-AND e.moment >= ? AND e.moment <= ? AND (?6 IS NULL OR e.no IN (SELECT value FROM json_each(?6))) LIMIT ?7);
+WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL
+AND (?3 IS NULL OR e.folder IN (SELECT value FROM json_each(?3))) AND e.moment >= ?4 AND e.moment <= ?5 AND (?6 IS NULL OR e.no IN (SELECT value FROM json_each(?6))) LIMIT ?7);
 
 -- name: matches_anywhere
 SELECT count(*) FROM (SELECT 1 FROM entry_words WHERE entry_words MATCH ? LIMIT ?);
@@ -481,7 +484,7 @@ ON CONFLICT (label) DO UPDATE SET surface = excluded.surface, folded = excluded.
 WHERE length(excluded.surface) > length(surface);
 
 -- name: put_mention
-INSERT OR IGNORE INTO mention (label, no) VALUES (?, ?);
+INSERT OR IGNORE INTO mention (label, no) SELECT l.number, ?2 FROM label l WHERE l.label = ?1;
 
 -- name: mark_labelled
 UPDATE entry SET labelled = 1 WHERE no = ?;
@@ -490,7 +493,7 @@ UPDATE entry SET labelled = 1 WHERE no = ?;
 UPDATE entry SET labelled = 0 WHERE labelled = 1;
 
 -- name: drop_unused_labels
-DELETE FROM label WHERE NOT EXISTS (SELECT 1 FROM mention m WHERE m.label = label.label);
+DELETE FROM label WHERE NOT EXISTS (SELECT 1 FROM mention m WHERE m.label = label.number);
 
 -- name: find_labels
 SELECT l.label, l.surface FROM label l
@@ -500,26 +503,33 @@ AND NOT EXISTS (
 LIMIT ?3;
 
 -- name: count_mentions
-SELECT m.label, count(*), max(e.moment) FROM json_each(?) asked CROSS JOIN mention m ON m.label = asked.value
-CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL GROUP BY m.label;
+SELECT l.label, count(*), max(e.moment) FROM json_each(?) asked CROSS JOIN label l ON l.label = asked.value
+CROSS JOIN mention m ON m.label = l.number
+CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL
+GROUP BY l.label ORDER BY l.label;
 
 -- name: mentioning
-SELECT DISTINCT m.no FROM json_each(?) asked CROSS JOIN mention m ON m.label = asked.value
+SELECT DISTINCT m.no FROM json_each(?) asked CROSS JOIN label l ON l.label = asked.value
+CROSS JOIN mention m ON m.label = l.number
 CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL
 AND e.moment >= ? AND e.moment <= ? ORDER BY e.moment DESC, m.no LIMIT ?;
 
 -- name: labels_of
-SELECT m.no, m.label FROM json_each(?) asked CROSS JOIN mention m ON m.no = asked.value ORDER BY m.no, m.label;
+SELECT m.no, l.label FROM json_each(?) asked CROSS JOIN mention m ON m.no = asked.value
+CROSS JOIN label l ON l.number = m.label ORDER BY m.no, l.label;
 
 -- name: in_window
 SELECT e.no FROM entry e INDEXED BY entry_place WHERE e.space = ? AND e.recorded_to IS NULL
-AND e.folder IN (SELECT value FROM json_each(?)) AND e.moment >= ? AND e.moment <= ?
+AND (?2 IS NULL OR e.folder IN (SELECT value FROM json_each(?2))) AND e.moment >= ?3 AND e.moment <= ?4
 AND (?5 IS NULL OR e.no IN (SELECT value FROM json_each(?5))) ORDER BY e.moment DESC, e.no LIMIT ?6;
+
+-- name: last_number
+SELECT coalesce(max(no), 0) FROM entry;
 
 -- name: measure
 SELECT count(*), coalesce(min(e.moment), ''), coalesce(max(e.moment), '') FROM entry e INDEXED BY entry_place
-WHERE e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?))
-AND e.moment >= ? AND e.moment <= ? AND (?5 IS NULL OR e.no IN (SELECT value FROM json_each(?5)));
+WHERE e.space = ? AND e.recorded_to IS NULL AND (?2 IS NULL OR e.folder IN (SELECT value FROM json_each(?2)))
+AND e.moment >= ?3 AND e.moment <= ?4 AND (?5 IS NULL OR e.no IN (SELECT value FROM json_each(?5)));
 
 -- name: count_addresses
 SELECT e.author, json_extract(item.value, '$[1]') AS address, count(*) FROM entry e CROSS JOIN json_each(e.extra) item
@@ -531,7 +541,7 @@ SELECT count(*) FROM label l WHERE substr(l.label, 1, instr(l.label, ':') - 1) I
 
 -- name: count_authors
 SELECT e.author, count(*) AS number FROM entry e INDEXED BY entry_place WHERE e.space = ? AND e.recorded_to IS NULL
-AND e.folder IN (SELECT value FROM json_each(?)) AND e.moment >= ? AND e.moment <= ? AND e.author IS NOT NULL
+AND (?2 IS NULL OR e.folder IN (SELECT value FROM json_each(?2))) AND e.moment >= ?3 AND e.moment <= ?4 AND e.author IS NOT NULL
 AND (?5 IS NULL OR e.no IN (SELECT value FROM json_each(?5)))
 GROUP BY e.author ORDER BY number DESC, e.author LIMIT ?6;
 

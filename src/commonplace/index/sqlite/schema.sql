@@ -109,9 +109,11 @@ CREATE TABLE author_name (
 ) WITHOUT ROWID;
 
 -- What units of the tree mention, as a kind and a name: person:ann@example.org. A label is shown as it is written.
-CREATE TABLE mention (label TEXT NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (label, no)) WITHOUT ROWID;
+CREATE TABLE label (
+    number INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE, surface TEXT NOT NULL, folded TEXT NOT NULL
+);
+CREATE TABLE mention (label INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (label, no)) WITHOUT ROWID;
 CREATE INDEX mention_of ON mention (no);
-CREATE TABLE label (label TEXT PRIMARY KEY, surface TEXT NOT NULL, folded TEXT NOT NULL) WITHOUT ROWID;
 
 -- A few telling words of each entry, as numbers: who stores asks which entries share some (see words.py).
 CREATE TABLE mark (word INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (word, no)) WITHOUT ROWID;

@@ -91,7 +91,9 @@ class SqliteTransaction(UnitRows):
     def _add(self, folder: str, name: str, place: int, recorded: EntryInterval) -> None:
         entry, turn = recorded.entry, turn_of(recorded.entry)
         tags = encode_tags(entry.tags)
-        marks = word_hashes(entry.text, self._space) if recorded.end is None else ()
+        # Nobody stores near duplicates of a unit of the tree: it needs no marks.
+        is_marked = recorded.end is None and not entry.id.startswith("u-")
+        marks = word_hashes(entry.text, self._space) if is_marked else ()
         added = self._run_here(
             "add_entry", folder, name, place, entry.id, entry.time, entry.text, entry.trust.value,
             *entry[4:10],  # author to seq
@@ -174,6 +176,7 @@ class SqliteTransaction(UnitRows):
     def _count_matches(self, match: str, bounds: WindowBounds, most: int) -> int:
         _, places, since, until, only = bounds
         # What is not in the window: so many more are enough, and the place of each need not be looked up.
+        places = places if places is not None else json.dumps(self._column("all_folders"))
         others = self._value("others", places, _FEW) if (since, until, only) == ("", LAST, None) else _FEW
         if others < _FEW:
             (count,) = self._run("matches_anywhere", match, most + others).fetchone()

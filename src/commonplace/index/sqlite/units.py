@@ -15,8 +15,9 @@ from commonplace.index.units import Label, LabelCount, UnitSpan
 from commonplace.text.words import fold_text
 
 LAST = "\uffff"  # sorts behind every moment
-WindowBounds = tuple[str, str, str, str, str | None]
-"""A window as the values of a query: the space, the folders, the first and the last moment, and the numbers."""
+WindowBounds = tuple[str, str | None, str, str, str | None]
+"""A window as the values of a query: the space, the folders (None: all there are, which costs nothing to compare), the
+first and the last moment, and the numbers."""
 
 
 class UnitRows(MemoryRows):
@@ -25,7 +26,9 @@ class UnitRows(MemoryRows):
     def _bounds(self, window: Window) -> WindowBounds:
         places = {place for folder in window.folders for place in self.folders(folder)}
         only = json.dumps(sorted(window.only)) if window.only is not None else None
-        return self._space, json.dumps(sorted(places)), window.since, window.until or LAST, only
+        is_everywhere = places >= {*self._column("all_folders")}
+        folders = None if is_everywhere else json.dumps(sorted(places))
+        return self._space, folders, window.since, window.until or LAST, only
 
     def units(self, idents: Collection[str]) -> Sequence[EntryCandidate]:
         """Return the current units with these ids, by id."""
@@ -73,6 +76,11 @@ class UnitRows(MemoryRows):
     def in_window(self, window: Window, limit: int) -> Sequence[int]:
         """Return the numbers of the current entries in a window, latest first."""
         return [no for (no,) in self._run("in_window", *self._bounds(window), limit)]
+
+    def last_number(self) -> int:
+        """Return the greatest number of an entry."""
+        (number,) = self._run("last_number").fetchone()
+        return int(number)
 
     def measure(self, window: Window) -> UnitSpan:
         """Return how many current entries are in a window, and from when to when."""
