@@ -19,10 +19,12 @@ from commonplace.memories.history import (
     JUDGED,
     LINKED,
     MOVED,
+    REMOVALS,
     RENAMED,
     RESTORED,
     STANDS,
     TRANSFERRED,
+    OldVersion,
     list_past,
     past_folder,
     put_aside,
@@ -272,17 +274,28 @@ def move(
     after = max(unit.latest_id(key), there.latest_id(new))
     action = MOVED if is_verdict else RENAMED if unit is there else TRANSFERRED
     there.put_aside(put_aside(past, found.data, time, action, who, after=after))
-    ident, files = found.note.meta.id, unit.memories.files
-    for item in list_past(files, HISTORY, unit.folder, key):
-        data = files.read(item.path).data
-        if data and (not ident or parse(data).meta.id != ident):
-            continue  # of another memory that had this key
+    files = unit.memories.files
+    for item in _list_with_id(unit, key, found.note.meta.id):
         path = past / item.path.name
         if files.stat(path) is None:  # else it came before, and then the power failed
-            there.put_aside(Write(path, data, ABSENT))
+            there.put_aside(Write(path, files.read(item.path).data, ABSENT))
         unit.remove_other(item.path)
     unit.remove(found)
     return ChangeResult(new, there.path(new), revision, "", RENAMED if unit is there else MOVED)
+
+
+def _list_with_id(unit: Unit, key: str, ident: str) -> list[OldVersion]:
+    """Return what the history of a key has of the memory with an id, with the gaps before it was restored."""
+    found, removed, files = list[OldVersion](), list[bool](), unit.memories.files
+    for item in list_past(files, HISTORY, unit.folder, key) if ident else ():
+        is_gap = item.action == RESTORED
+        if is_gap:
+            is_own = removed.pop() if removed else True
+        else:
+            is_own = parse(files.read(item.path).data).meta.id == ident
+            removed += [is_own] if item.action in REMOVALS else []
+        found += [item] if is_own else []
+    return found
 
 
 def redirect_links(unit: Unit, old: str, new: str, keys: Iterable[str], who: str | None) -> None:
