@@ -107,8 +107,8 @@ def undo(context: BookContext, request: UndoRequest) -> StoreResult:
     """Undo the last changes to a memory.
 
     The text before the last change, before the last N with --steps, or a revision that `commonplace history KEY` lists,
-    becomes a new revision. The text that it replaces goes to the history, so an undo can be undone. Moves and renames are
-    no changes of the text: move or rename the memory back.
+    becomes a new revision. The text that it replaces goes to the history, so an undo can be undone. A move or
+    a rename is no change of the text: move or rename the memory back.
     """
     key = request.key
     if request.to is not None and request.steps != 1:
