@@ -35,8 +35,8 @@ class LinkCheck:
     def report(self, findings: FindingList, notes_by_scope: NotesByScope, others: Iterable[str]) -> None:
         """Report links to nothing. A link may name a file by its path, the end of it, its name alone, or SCOPE/KEY.
 
-        In the frontmatter, a name means no memory of another project, agent or session than the note's own: only a whole
-        path leads there.
+        In the frontmatter, a name leads to no other project, agent or session than that of the note: only a whole path
+        does.
         """
         wanted = {_fold(to) for *_, to in (*self._links, *self._in_text)} - {""}
         places = _find_places(wanted, notes_by_scope, others)

@@ -243,7 +243,7 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     if present is not None:
         raise AlreadyExists(
             f"There is another memory {key!a} now.",
-            hint=f"Give that one another key (`commonplace rename {key} NEW`), or forget it.",
+            hint=f"Forget that one first, or rename it: `commonplace rename {key} NEW`.",
         )
     newest = removed[-1].version
     data = memories.files.read(newest.path).data
