@@ -125,7 +125,7 @@ def test_an_undo_that_changes_nothing(book: Path) -> None:
     before = revisions("counted")
     for revision in (first, before[-1]["revision"]):
         assert fine("undo", "counted", "--to", revision)["action"] == "unchanged"
-        answer = run("undo", "counted", "--to", revision)
+        answer = run("undo", "counted", "--to", revision, "--agent", "bob")
         assert answer.out.startswith("Nothing changed in counted") and answer.status == 0
     assert revisions("counted") == before
     fine("undo", "counted")

@@ -171,7 +171,9 @@ def undo(
     if note.meta.id == found.note.meta.id:  # it may have been renamed since
         note = note.with_title(note.meta.key, key)
         note = note.with_meta(note.meta._replace(key=found.note.meta.key or note.meta.key))
-    meta = note.meta
+    meta, unchanged = note.meta, ChangeResult(key, found.path, found.revision, "", "unchanged")
+    if to is not None and _says_the_same(found.note, note):
+        return unchanged
     if not person or change not in (LINKED, JUDGED):
         taken = [link for link in superseding if change in _WITH_TEXT and (person or link.origin != "human")]
         judged = [link for link in found.note.meta.links if link not in taken]
@@ -181,7 +183,7 @@ def undo(
         _check_no_verdict(key, change, found.note, note.with_meta(meta))
     status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it
     if change != DAMAGED and _says_the_same(found.note, note.with_meta(meta._replace(status=status))):
-        return ChangeResult(key, found.path, found.revision, "", "unchanged")
+        return unchanged
     created = meta.created or own_meta(unit, found, key, time).created
     note = note.with_meta(meta._replace(id=ident or meta.id, status=status, created=created, updated=time))
     keep_history(unit, key, MENDED if change == DAMAGED else "undone", who, time)
