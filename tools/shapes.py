@@ -98,7 +98,7 @@ COMMANDS: Mapping[str, Sequence[object]] = {
     "restore": (
         StoreResult,
         Shape({"trash": tuple[ForgottenMemory, ...]}),
-        Shape({"restored": tuple[StoreResult, ...]}),
+        Shape({"restored": tuple[StoreResult, ...], "not_restored": tuple[ForgottenMemory, ...]}),
     ),
     "history": (Shape({"revisions": tuple[Revision, ...]}), Shape({"hits": _HITS})),
     "undo": (StoreResult,),

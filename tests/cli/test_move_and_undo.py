@@ -42,7 +42,7 @@ def test_move_to_another_project(changed: Path) -> None:
     assert run("show", "counted").status == 1
     assert texts("counted", "--project", WEB) == ["four"]
     assert fine("show", "counted", "--project", WEB)["id"] == before["id"]
-    assert actions("counted", "--project", WEB) == ["appended", "replaced", "replaced", "transferred", "current"]
+    assert actions("counted", "--project", WEB) == ["appended", "replaced", "replaced", "moved", "current"]
     assert fine("undo", "counted", "--project", WEB)["action"] == "undone"
     assert texts("counted", "--project", WEB) == ["three"]
     assert "/memories/project/app-" in run("move", "counted", "--to", "project", "--scope", f"project:{WEB}").out

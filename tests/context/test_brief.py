@@ -175,6 +175,24 @@ def test_pinned_come_first_then_the_newest(root: Path) -> None:
     assert re.search(r"\d+ more: `fact-", told(root))
 
 
+def test_what_an_agent_stored_and_a_person_pinned_is_the_first_fact(root: Path) -> None:
+    """A pinned memory of an agent comes first among the facts, as an agent's, and takes nobody's place as a wish."""
+    with opened(root, agent="bob", role="agent") as agent:
+        agent.store("CI runs on node 20.", "ci")
+        agent.store("The user wants short answers.", "short", type="feedback")
+        agent.store("Deploys take an hour.", "deploys")
+    with opened(root) as person:
+        person.store("Staging is in Frankfurt.", "staging")
+        assert person.pin("ci").action == "pinned"
+    _, facts = told(root).split('kind="brief"')
+    order = [facts.index(f"- {key} (") for key in ("ci", "short", "staging", "deploys")]
+    assert order == sorted(order)
+    assert facts.index("Stored by agents, pinned by a person:") < order[0] < facts.index("What agents understood")
+    with opened(root) as person:
+        person.unpin("ci")
+    assert "pinned by a person" not in told(root)
+
+
 def test_what_must_not_enter(root: Path, tmp_path: Path) -> None:
     """Expired, superseded, proposed and quarantined memories, and those of others, are never told."""
     with opened(root) as book:

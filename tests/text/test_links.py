@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.text.notes import find_wikilinks
+from commonplace.text.notes import find_wikilinks, parse, replace_wikilinks
 from tests.strategies import LONG_LINES, hostile_text
 
 keys = st.from_regex(r"[a-z0-9-]{1,60}(/[a-z0-9-]{1,60}){0,3}", fullmatch=True)
@@ -55,3 +55,18 @@ FALLING = "\n".join("`" * length for length in range(1_400, 2, -1))
 def test_a_megabyte_of_nonsense_has_no_links(text: str) -> None:
     """Text made to keep a careless pattern busy has no links."""
     assert find_wikilinks(text) == ()
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n"])
+@pytest.mark.parametrize("ending", ["", "{eol}", "{eol}{eol}"])
+def test_reworded_entries_read_back(eol: str, ending: str) -> None:
+    """A text that is worded anew is read back as such, with either line end and escapes; the rest keeps its bytes."""
+    head = "## 2026-11-15T09:30:00Z{eol}<!-- entry id=x trust=agent -->{eol}"
+    raw = f"# t{{eol}}{{eol}}{head}See [[old]]{{eol}}\\<!-- entry{{eol}}{{eol}}{head}By [[old|him]]{ending}"
+    data = raw.replace("{eol}", eol).encode()
+    note = parse(data)
+    reworded = note.with_texts(lambda entry: replace_wikilinks(entry.text, lambda to: f"new/{to}"))
+    assert reworded.render() == data.replace(b"[[old", b"[[new/old")
+    again = [entry.text for entry in parse(reworded.render()).entries]
+    assert again == [entry.text.replace("[[old", "[[new/old") for entry in note.entries]
+    assert again == [entry.text for entry in reworded.entries]

@@ -12,7 +12,7 @@ from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, plural, scope_name, shown
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.memory import Status
-from commonplace.model.results import SimilarMemory, StoreResult
+from commonplace.model.results import ForgottenMemory, SimilarMemory, StoreResult
 
 
 def _store(call: Call) -> int:
@@ -98,9 +98,10 @@ def _restore(call: Call) -> int:
     if args.key is not None:
         return print_change(call, call.run(verbs.forget.restore))
     with call.open() as book:
-        if args.all:
-            return _print_restored(call, book.restore_all(args.scope, since=args.since))
+        restored = book.restore_all(args.scope, since=args.since) if args.all else []
         forgotten = book.list_trash(args.scope, since=args.since)
+    if args.all:
+        return _print_restored(call, restored, forgotten)
     if not call.answer({"trash": forgotten}):
         screen = call.screen
         rows = [
@@ -116,18 +117,29 @@ def _restore(call: Call) -> int:
         screen.table(("KEY", "SCOPE", "FORGOTTEN", "BY", "SUMMARY"), rows, ("name", "weak", "weak"))
         if forgotten:
             call.remark("To bring one back: commonplace restore KEY")
+            _print_taken_keys(call, forgotten)
         else:
             call.remark("The trash is empty." if args.since is None else "Nothing found.", "")
     return DONE if forgotten else NOTHING
 
 
-def _print_restored(call: Call, restored: Sequence[StoreResult]) -> int:
-    if not call.answer({"restored": restored}):
+def _print_taken_keys(call: Call, forgotten: Sequence[ForgottenMemory]) -> None:
+    """Say which memories cannot be restored yet, because another one has their key."""
+    for key in dict.fromkeys(item.key for item in forgotten if item.is_key_taken):
+        name = shown(key)
+        call.remark(f"Another memory has the key {name} now. To restore this one first: commonplace rename {name} NEW")
+
+
+def _print_restored(call: Call, restored: Sequence[StoreResult], left: Sequence[ForgottenMemory]) -> int:
+    if not call.answer({"restored": restored, "not_restored": left}):
         for item in restored:
             call.screen.line(f"Restored {call.screen.paint(shown(item.key), 'name')}")
-        if not restored:
+        if left:
+            call.remark(f"Not restored: {', '.join(dict.fromkeys(shown(item.key) for item in left))}", "warn")
+            _print_taken_keys(call, left)
+        elif not restored:
             call.remark("Nothing found.", "")
-    return DONE if restored else NOTHING
+    return DONE if restored and not left else NOTHING
 
 
 def _move(call: Call) -> int:

@@ -9,12 +9,13 @@ of notes: fields and scopes that are wrong, copies, links to nothing. `book_file
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
 from commonplace.index.port import StatSignature
-from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, NotesByScope, check_files, try_read
-from commonplace.maintenance.findings import CODES, NOTE, FindingList
+from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, check_files, try_read
+from commonplace.maintenance.broken_links import LinkCheck
+from commonplace.maintenance.findings import CODES, NOTE, FindingList, cut_words
 from commonplace.maintenance.lost_hooks import report_lost_hooks
 from commonplace.memories.history import (
     DAMAGED,
@@ -30,7 +31,6 @@ from commonplace.memories.history import (
 )
 from commonplace.memories.layout import BOOK_ID, CONFIG, FORMAT, KEY, change_git_files, read_config, read_format
 from commonplace.memories.pages import UNREADABLE
-from commonplace.memories.relations import REJECTED
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.upkeep import TRASH_DAYS, differs, verify_scope
@@ -43,13 +43,13 @@ from commonplace.model.errors import (
     TooManyFiles,
 )
 from commonplace.model.memory import PIN_PROPOSED, PIN_REJECTED, MemoryType, Status
-from commonplace.model.names import fold_name, is_uuid7
+from commonplace.model.names import is_uuid7
 from commonplace.model.results import Finding
 from commonplace.model.scope import LOCAL, Scope, ScopeKind
 from commonplace.model.settings import split_config
 from commonplace.model.times import is_timestamp, now, read_time, shift_time
 from commonplace.text.frontmatter import Frontmatter, Value, split
-from commonplace.text.notes import find_wikilinks, parse
+from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import JOURNAL, KEEPER, MAX_NOTE, MEMORIES, PRIVATE, ROOT, BookPath, max_size, resolve
 from commonplace.vault.port import UNUSABLE, Document, Stat
@@ -88,7 +88,7 @@ class _Examination:
         # Of each note only what must be compared with others: a book may have a hundred thousand.
         self._first_with: dict[str, BookPath] = {}  # the first note that has an id, by id
         self._others_with: dict[str, list[BookPath]] = defaultdict(list)  # more notes that have it
-        self._links: list[tuple[BookPath, str]] = []
+        self._links = LinkCheck()
         self._damaged: set[str] = set()  # folders of the history with a text from before damage
         self._doubted = 0  # notes that claim more trust than they have here
 
@@ -100,7 +100,7 @@ class _Examination:
         for path in others:
             self._check_other(path)
         self._check_ids()
-        self._check_links(notes_by_scope, others)
+        self._links.report(self._findings, notes_by_scope, others)
         self._check_config(invalid_settings)
         book_id = try_read(self._files.read, BOOK_ID, lambda *_: None)
         if book_id is not None and not is_uuid7(book_id.data.decode("utf-8", "replace").strip()):
@@ -206,11 +206,7 @@ class _Examination:
         if named_scope and (named_kind.strip() != kind or (scope_id and scope_id.strip() not in scope_ids)):
             message = f"The frontmatter names the scope {cut_words(named_scope)}; the path says {kind}."
             self._add("scope_differs", path, message)
-        targets = [link.to for link in note.meta.links if link.status != REJECTED]
-        for entry in note.entries:
-            if "[[" in entry.text:
-                targets += find_wikilinks(entry.text)
-        self._links += [(path, target) for target in dict.fromkeys(targets)]
+        self._links.add(scope, path, note)
         if note.meta.id and self._first_with.setdefault(note.meta.id, path) != path:
             self._others_with[note.meta.id].append(path)
 
@@ -229,19 +225,6 @@ class _Examination:
         for note_id in purged_ids(self._files) & self._first_with.keys():
             for path in (self._first_with[note_id], *self._others_with.get(note_id, ())):
                 self._add("tombstoned", path)
-
-    def _check_links(self, notes_by_scope: NotesByScope, others: Iterable[str]) -> None:
-        """Report links to nothing. A link may name a file by its path, the end of it, its name alone, or SCOPE/KEY."""
-        leads_to = {target: fold_name(target.strip()).removesuffix(".md").lstrip("./") for _, target in self._links}
-        missing = {name for name in leads_to.values() if name}
-        for scope, notes in notes_by_scope.items() if missing else ():
-            for path in notes:
-                missing.difference_update(_names_of(path), [fold_name(f"{scope.parts[1]}/{key_of(scope, path)}")])
-        for other in others if missing else ():
-            missing.difference_update(_names_of(other))
-        for path, target in self._links:
-            if leads_to[target] in missing:
-                self._add("broken_link", path, f"A link leads to {cut_words(target)}, which does not exist.")
 
     # The private folder and the journal
 
@@ -291,12 +274,6 @@ class _Examination:
             self._add("from_outside", MEMORIES, f"{CODES['from_outside'][1][:-1]}: {self._doubted:,}.")
 
 
-def _names_of(path: str) -> list[str]:
-    """Return what a link may call a file: its path, and each end of it."""
-    parts = fold_name(path).removesuffix(".md").strip("/").split("/")
-    return ["/".join(parts[at:]) for at in range(len(parts))]
-
-
 def _seems_rotten(document: Document, record: IndexRecord) -> bool:
     revision, signature = record
     return signature == document.stat.signature and revision != document.revision
@@ -323,9 +300,6 @@ def _check_scope_page(findings: FindingList, scope: BookPath, page: ScopePage | 
 
 
 # Frontmatter: that it ends, and that each field has a value it can have
-
-
-_SHOWN = 60  # characters of a note's own words in a message
 
 
 def is_frontmatter_open(data: bytes) -> bool:
@@ -399,11 +373,6 @@ def check_fields(findings: FindingList, path: BookPath, front: Frontmatter) -> N
             shown = f" {cut_words(value)}" if isinstance(value, str) else ""
             if not is_valid(value):
                 findings.add("frontmatter_field", path, f"The field {name}{shown} {fault}.")
-
-
-def cut_words(text: str) -> str:
-    """Return a note's own words as a message shows them."""
-    return ascii(text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "...")
 
 
 # What is on the machine and not in the vault

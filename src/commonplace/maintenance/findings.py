@@ -235,3 +235,11 @@ class FindingList:
 def _printable(value: object) -> str:
     """Return text that every surface can print: a name on disk may contain bytes that are not UTF-8."""
     return str(value).encode("utf-8", "backslashreplace").decode()
+
+
+_SHOWN = 60  # characters of a note's own words in a message
+
+
+def cut_words(text: str) -> str:
+    """Return a note's own words as a message shows them."""
+    return ascii(text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "...")

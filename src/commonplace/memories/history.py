@@ -62,6 +62,8 @@ _SETTLING = ("replaced", OUTSIDE, MENDED, FORGOTTEN, DELETED)  # after which dam
 MOVED = "moved"  # here, from another scope, when it was accepted
 TRANSFERRED, RENAMED = "transferred", "renamed"  # here, from another scope or key, by who may write to both
 SAME_TEXT = (FORGOTTEN, RESTORED, DELETED, MOVED, TRANSFERRED, RENAMED)  # actions that change no text
+RELOCATED = (MOVED, TRANSFERRED, RENAMED)
+REMOVALS = (FORGOTTEN, DELETED)  # after which the key had no memory
 STANDS = "stands"  # again: what superseded it was forgotten or undone
 
 
@@ -154,13 +156,62 @@ def latest_id(versions: Sequence[OldVersion], note: Note | None) -> str:
     return max([*entries, *(item.id for item in versions)], default="")
 
 
-def list_restorable(files: VaultHandle, scope_folder: BookPath, key: str, *, strict: bool = False) -> list[OldVersion]:
-    """Return what `restore` can bring back of a memory, oldest first: from the trash, and what was deleted outside.
-    `strict` is as in `list_past`."""
-    history = list_past(files, HISTORY, scope_folder, key, strict=strict)
-    restored = max((item.id for item in history if item.action == RESTORED), default="")
-    deleted = [item for item in history if item.action == DELETED and item.id > restored]
-    return sorted([*deleted, *list_past(files, TRASH, scope_folder, key, strict=strict)])
+class RestorableText(NamedTuple):
+    """The last text of a memory that was forgotten, or deleted outside. These sort as their versions do."""
+
+    version: OldVersion
+    memory_id: str  # empty for a text without one
+
+
+def list_restorable(
+    files: VaultHandle, scope_folder: BookPath, key: str, *, strict: bool = False
+) -> list[RestorableText]:
+    """Return what `restore` can bring back of a key, oldest first: of each memory that had it, other than the one that
+    has it now, the last text in the trash, or what was deleted outside. `strict` is as in `list_past`."""
+    removed = list[RestorableText]()
+    for item in list_past(files, HISTORY, scope_folder, key, strict=strict):
+        if item.action in REMOVALS:
+            removed.append(_read_restorable(files, item))
+        elif item.action == RESTORED and removed:
+            restored = removed.pop()  # a restore takes the newest
+            removed = [text for text in removed if text.memory_id != restored.memory_id]
+    removed = [text for text in removed if text.version.action == DELETED]
+    trash = list_past(files, TRASH, scope_folder, key, strict=strict)
+    removed = sorted([*removed, *(_read_restorable(files, item) for item in trash)])
+    now = _read_meta(files, note_path(scope_folder, key))
+    last = {text.memory_id or text.version.revision: text for text in removed}
+    return sorted(text for text in last.values() if now is None or text.memory_id != now.id)
+
+
+def _read_restorable(files: VaultHandle, item: OldVersion) -> RestorableText:
+    meta = _read_meta(files, item.path)
+    return RestorableText(item, meta.id if meta is not None else "")
+
+
+def list_own(
+    files: VaultHandle, versions: Sequence[OldVersion], now: Meta, is_held: Callable[[str], bool]
+) -> list[OldVersion]:
+    """Return those of a key's old versions that are of the memory which has it now, and not of another that had it.
+
+    What was replaced or deleted outside is of the memory that followed, whatever its id, unless that was moved here. A
+    copy had the id of its original, which another memory holds (`is_held`), until it got one of its own. The gap before
+    a restore goes with what was restored.
+    """
+    idents, found, gaps, is_in_place = {"", now.id}, list[OldVersion](), list[OldVersion](), True
+    for item in reversed(versions):
+        if item.action == RESTORED:
+            gaps.append(item)
+            continue
+        was = _read_meta(files, item.path)
+        if was is not None and is_in_place and item.who is None and item.action in (OUTSIDE, DAMAGED, DELETED):
+            idents.add(was.id)
+        is_own = was is None or was.id in idents or (was.created == now.created and is_held(was.id))
+        if item.action in REMOVALS:
+            gap = [gaps.pop()] if gaps else []
+            found += gap if is_own else []
+        is_in_place = is_in_place and is_own and item.action not in RELOCATED
+        found += [item] if is_own else []
+    return sorted([*found, *gaps])
 
 
 def find_damage(files: VaultHandle, scope_folder: BookPath, key: str) -> OldVersion | None:

@@ -18,6 +18,7 @@ from commonplace.memories.history import (
     MENDED,
     MOVED,
     OUTSIDE,
+    RELOCATED,
     RESTORED,
     SAME_TEXT,
     TRASH,
@@ -25,6 +26,7 @@ from commonplace.memories.history import (
     find_damage,
     find_holders,
     latest_id,
+    list_own,
     list_past,
     list_renamed,
     list_restorable,
@@ -33,6 +35,7 @@ from commonplace.memories.history import (
     put_aside,
 )
 from commonplace.memories.rows import find_summed_up, name_link_target
+from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
 from commonplace.model.memory import PIN_PROPOSED, PIN_REJECTED, WAITING, Entry, Link, MemoryType, Meta, Status
@@ -44,6 +47,7 @@ from commonplace.vault.port import ABSENT, Write
 
 LEAST_DIGITS = 12  # of a revision, to be known by
 _WITH_TEXT = ("appended", "replaced", "undone")  # the changes of a text that a decision may come with
+UNDO_A_MOVE = "Undo changes texts. To take back a move, move it back; a rename, rename it back."
 SUPERSEDED_BY = "superseded_by"  # the link of a superseded memory to the one that stands
 
 
@@ -167,7 +171,9 @@ def undo(
     if note.meta.id == found.note.meta.id:  # it may have been renamed since
         note = note.with_title(note.meta.key, key)
         note = note.with_meta(note.meta._replace(key=found.note.meta.key or note.meta.key))
-    meta = note.meta
+    meta, unchanged = note.meta, ChangeResult(key, found.path, found.revision, "", "unchanged")
+    if to is not None and _says_the_same(found.note, note):
+        return unchanged
     if not person or change not in (LINKED, JUDGED):
         taken = [link for link in superseding if change in _WITH_TEXT and (person or link.origin != "human")]
         judged = [link for link in found.note.meta.links if link not in taken]
@@ -176,6 +182,8 @@ def undo(
         meta = meta._replace(pinned=found.note.meta.pinned, pin=found.note.meta.pin)
         _check_no_verdict(key, change, found.note, note.with_meta(meta))
     status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it
+    if change != DAMAGED and _says_the_same(found.note, note.with_meta(meta._replace(status=status))):
+        return unchanged
     created = meta.created or own_meta(unit, found, key, time).created
     note = note.with_meta(meta._replace(id=ident or meta.id, status=status, created=created, updated=time))
     keep_history(unit, key, MENDED if change == DAMAGED else "undone", who, time)
@@ -183,10 +191,19 @@ def undo(
     return _put(unit, key, note, "undone", entry)
 
 
+def _says_the_same(one: Note, other: Note) -> bool:
+    """Return whether two texts of a memory differ in nothing but when they were written."""
+    is_same = not _has_other_labels(one.meta, other.meta)
+    return is_same and one.render() == other.with_meta(one.meta).render()
+
+
 def _find_undone(unit: Unit, key: str, found: StoredNote) -> tuple[Note, str, str]:
     """Return the text before the last change, what that change was, and the id that the memory keeps."""
-    aside = list_past(unit.memories.files, HISTORY, unit.folder, key, strict=True) + _list_renamed(unit, found, key)
-    aside = sorted(item for item in aside if item.path.is_within(HISTORY))
+    files, memories = unit.memories.files, unit.memories
+    aside = list_past(files, HISTORY, unit.folder, key, strict=True)
+    if found.note.meta.id:
+        aside = list_own(files, aside, found.note.meta, lambda ident: is_held(memories, ident))
+    aside = sorted(item for item in aside + _list_renamed(unit, found, key) if item.path.is_within(HISTORY))
     came = max((item.id for item in aside if item.action == MOVED), default="")  # before, it was never accepted
     before = [item for item in aside if item.id > came and item.action not in SAME_TEXT]
     blocks = found.note.blocks
@@ -199,7 +216,9 @@ def _find_undone(unit: Unit, key: str, found: StoredNote) -> tuple[Note, str, st
     elif note is not None and _is_last_outside(unit, key, before[-1]):  # its id may be lost or another's
         ident = "" if unit.is_copy(found) else ident
     elif note is None or not _is_earlier(unit, note.meta, found.note.meta):
-        raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
+        has_moved = any(item.action in RELOCATED for item in aside)
+        hint = UNDO_A_MOVE if has_moved else "To take it away, forget it."
+        raise Conflict(f"The text of {key!a} has not been changed since it was made.", hint=hint)
     return note, change, ident
 
 
@@ -224,8 +243,11 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     if not removed:
         raise NotFound(f"The trash holds no {key!a}.")
     if present is not None:
-        raise AlreadyExists(f"There is a memory {key!a} already.", hint="Forget or rename that one first.")
-    newest = removed[-1]
+        raise AlreadyExists(
+            f"There is another memory {key!a} now.",
+            hint=f"Forget that one first, or rename it: `commonplace rename {key} NEW`.",
+        )
+    newest = removed[-1].version
     data = memories.files.read(newest.path).data
     result = _put(unit, key, memories.provenance.read(data), "restored")
     history = past_folder(HISTORY, unit.folder, key)
@@ -248,7 +270,7 @@ def _list_renamed(unit: Unit, found: StoredNote, key: str) -> list[OldVersion]:
 def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
     """Return whether a text that was put aside is of this memory, and not of another that had its key. A copy had the
     id of its original until it got one of its own."""
-    return was.id in ("", now.id) or (was.created == now.created and is_held(unit, was.id))
+    return was.id in ("", now.id) or (was.created == now.created and is_held(unit.memories, was.id))
 
 
 def _is_last_outside(unit: Unit, key: str, item: OldVersion) -> bool:
@@ -262,10 +284,10 @@ def read_old_meta(unit: Unit, item: OldVersion) -> Meta:
     return parse(unit.memories.files.read(item.path).data).meta
 
 
-def is_held(unit: Unit, ident: str, besides: BookPath | None = None) -> bool:
+def is_held(memories: MemoryStore, ident: str, besides: BookPath | None = None) -> bool:
     """Return whether a memory that is there, other than `besides`, has an id."""
-    with unit.memories.index.reading(unit.memories.space) as index:
-        return any(item.path != besides for item in find_holders(unit.memories.files, index, ident))
+    with memories.index.reading(memories.space) as index:
+        return any(item.path != besides for item in find_holders(memories.files, index, ident))
 
 
 def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str, newest: str = "") -> None:

@@ -81,7 +81,10 @@ def was_superseded(memories: MemoryStore, folder: BookPath, key: str, moment: st
     if then is None or then.meta.status is not Status.SUPERSEDED:
         return False
     links = [link for link in then.meta.links if link.rel == "superseded_by"]
-    newer = [read_note(memories, note_path(folder, link.to)) for link in links]
+    newer = [
+        read_note(memories, resolve(link.to) if link.to.startswith("/") else note_path(folder, link.to))
+        for link in links
+    ]
     return not newer or any(note is None or note.meta.created <= moment for note in newer)
 
 

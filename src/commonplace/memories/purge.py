@@ -33,7 +33,7 @@ def find_purged_ids(unit: Unit, key: str) -> set[str]:
     if found is None and not aside:
         raise NotFound(f"There is nothing left of {key!a} to purge.")
     idents = {read_old_meta(unit, item).id for item in aside} | ({found.note.meta.id} if found else set())
-    return {ident for ident in idents - {""} if not is_held(unit, ident, besides=unit.path(key))}
+    return {ident for ident in idents - {""} if not is_held(unit.memories, ident, besides=unit.path(key))}
 
 
 def purge_renamed(unit: Unit, key: str, idents: Collection[str]) -> set[str]:

@@ -19,10 +19,12 @@ from commonplace.memories.history import (
     JUDGED,
     LINKED,
     MOVED,
+    REMOVALS,
     RENAMED,
     RESTORED,
     STANDS,
     TRANSFERRED,
+    OldVersion,
     list_past,
     past_folder,
     put_aside,
@@ -39,6 +41,7 @@ from commonplace.memories.lifecycle import (
     store,
 )
 from commonplace.memories.lookup import read_note
+from commonplace.memories.relocation import Relocation
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, InvalidField, InvalidKey
@@ -246,11 +249,11 @@ def _was_reactivated(place: Unit, old: str, unit: Unit, new: str) -> bool:
 
 
 def move(
-    unit: Unit, there: Unit, key: str, who: str | None, new: str = "", *, is_verdict: bool = False
+    unit: Unit, there: Unit, key: str, who: str | None, new: str = "", relocation: Relocation | None = None
 ) -> ChangeResult:
     """Stage a memory in another unit, or under a `new` key, as it is, with its history, and its removal from here.
 
-    With `is_verdict` it was accepted there: before, it was never said.
+    Without a `relocation` it was accepted there: before, it was never said.
     """
     found, new = unit.get(key), check_new_key(new or key)
     if there.find(new) is not None:
@@ -260,40 +263,41 @@ def move(
         )
     time = unit.memories.clock()
     meta = own_meta(unit, found, key, time)
-    links = list(meta.links)
-    if unit is not there:
-        links = [link._replace(to=full_link(unit, link.to)) for link in links]
-    if unit is not there and unit.kind == there.kind:
-        # From there, the name of the scope means the other one: links to memories here stay behind, in the old text.
-        links = [link for link in links if link.to.partition("/")[0] != unit.kind]
+    if relocation is not None:
+        links = [link._replace(to=relocation.carry(link.to)) for link in meta.links]
+    else:
+        links = [link._replace(to=full_link(unit, link.to)) for link in meta.links]
+        if unit.kind == there.kind:
+            # From there, the name of the scope means the other one: links to memories here stay in the old text.
+            links = [link for link in links if link.to.partition("/")[0] != unit.kind]
     note = found.note.with_title(key, new).with_meta(meta._replace(key=new, links=tuple(links)))
     revision = there.put(new, note)
     past = past_folder(HISTORY, there.folder, new)
     after = max(unit.latest_id(key), there.latest_id(new))
-    action = MOVED if is_verdict else RENAMED if unit is there else TRANSFERRED
+    action = MOVED if relocation is None else RENAMED if unit is there else TRANSFERRED
     there.put_aside(put_aside(past, found.data, time, action, who, after=after))
-    ident, files = found.note.meta.id, unit.memories.files
-    for item in list_past(files, HISTORY, unit.folder, key):
-        data = files.read(item.path).data
-        if data and (not ident or parse(data).meta.id != ident):
-            continue  # of another memory that had this key
+    files = unit.memories.files
+    for item in _list_with_id(unit, key, found.note.meta.id):
         path = past / item.path.name
         if files.stat(path) is None:  # else it came before, and then the power failed
-            there.put_aside(Write(path, data, ABSENT))
+            there.put_aside(Write(path, files.read(item.path).data, ABSENT))
         unit.remove_other(item.path)
     unit.remove(found)
     return ChangeResult(new, there.path(new), revision, "", RENAMED if unit is there else MOVED)
 
 
-def redirect_links(unit: Unit, old: str, new: str, keys: Iterable[str], who: str | None) -> None:
-    """Let the links of some memories that lead to `old` lead to `new`, both SCOPE/KEY."""
-    for key in keys:
-        links = unit.get(key).note.meta.links
-        kind, _, name = new.partition("/")
-        to = name if kind == unit.kind else new
-        moved = tuple(link._replace(to=to) if full_link(unit, link.to) == old else link for link in links)
-        if moved != links:
-            relabel(unit, key, Labels(links=moved), why=LINKED, who=who)
+def _list_with_id(unit: Unit, key: str, ident: str) -> list[OldVersion]:
+    """Return what the history of a key has of the memory with an id, with the gaps before it was restored."""
+    found, removed, files = list[OldVersion](), list[bool](), unit.memories.files
+    for item in list_past(files, HISTORY, unit.folder, key) if ident else ():
+        is_gap = item.action == RESTORED
+        if is_gap:
+            is_own = removed.pop() if removed else True
+        else:
+            is_own = parse(files.read(item.path).data).meta.id == ident
+            removed += [is_own] if item.action in REMOVALS else []
+        found += [item] if is_own else []
+    return found
 
 
 def text_hash(text: str) -> str:

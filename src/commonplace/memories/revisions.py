@@ -12,11 +12,16 @@ from typing import NamedTuple
 
 from commonplace.memories.history import (
     MOVED,
+    RESTORED,
     SAME_TEXT,
+    TRANSFERRED,
+    OldVersion,
+    list_own,
     list_renamed,
     list_versions,
     normalise_entry,
 )
+from commonplace.memories.lifecycle import is_held
 from commonplace.memories.lookup import read_note
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import AmbiguousKey, NotFound
@@ -36,17 +41,18 @@ class PastText(NamedTuple):
 
     id: str  # of that change: greater than those of what happened before
     revision: Revision
-    note: Note | None  # None where the file cannot be read
+    note: Note | None  # None where there was none, or the file cannot be read
+    action: str  # the reason in the name of the version
 
     @property
     def is_text(self) -> bool:
         """Whether something was said, and the change was one of the text or its labels."""
-        return self.note is not None and self.revision.action not in SAME_TEXT
+        return self.note is not None and self.action not in SAME_TEXT
 
     @property
     def came_by_verdict(self) -> bool:
         """Whether the change moved a proposal here: what was before was never accepted."""
-        return self.revision.action == MOVED
+        return self.action == MOVED
 
 
 def list_texts(memories: MemoryStore, view: View, folder: BookPath, key: str) -> list[PastText]:
@@ -55,16 +61,15 @@ def list_texts(memories: MemoryStore, view: View, folder: BookPath, key: str) ->
     path = note_path(folder, key)
     view.check_read(path)
     found, last, known = list[PastText](), "", frozenset[str]()
-    versions = list_versions(memories.files, folder, key)
     now = read_note(memories, path)
-    if now is not None and now.meta.id and now.meta.key not in ("", key):  # its file was renamed
-        versions = sorted([*versions, *list_renamed(memories.files, folder, key, {now.meta.id})])
-    for item in versions:
-        note = read_note(memories, item.path)
+    for item in _list_versions(memories, folder, key, now):
+        is_gap = item.action == RESTORED  # until then there was no text
+        note = None if is_gap else read_note(memories, item.path)
         entries = memories.provenance.entries_of(note) if note is not None else ()
         found += _list_appended(note, entries, str(item.path), last, known)
-        revision = Revision(item.revision, item.time, item.who, item.action, str(item.path))
-        found.append(PastText(item.id, revision, note))
+        action = MOVED if item.action == TRANSFERRED else item.action  # as the verb is called
+        revision = Revision("" if is_gap else item.revision, item.time, item.who, action, str(item.path))
+        found.append(PastText(item.id, revision, note, item.action))
         last, known = item.id, frozenset(entry.id for entry in entries)
     if now is None or now.in_conflict:  # what it said until then is in the history
         return found
@@ -74,7 +79,19 @@ def list_texts(memories: MemoryStore, view: View, folder: BookPath, key: str) ->
     found += _list_appended(note, entries, str(path), last, known)
     author = _shown_author(entries[-1]) if entries else None
     revision = Revision(document.revision, note.dates[1], author, CURRENT, str(path))
-    return [*found, PastText("", revision, note)]
+    return [*found, PastText("", revision, note, CURRENT)]
+
+
+def _list_versions(memories: MemoryStore, folder: BookPath, key: str, now: Note | None) -> list[OldVersion]:
+    """Return the old versions of the memory that a key has now, under its other keys, too; where there is none, those
+    of all that had it."""
+    versions = list_versions(memories.files, folder, key)
+    if now is None or not now.meta.id:
+        return versions
+    versions = list_own(memories.files, versions, now.meta, lambda ident: is_held(memories, ident))
+    if now.meta.key not in ("", key):  # its file was renamed
+        versions += list_renamed(memories.files, folder, key, {now.meta.id})
+    return sorted(versions)
 
 
 def _list_appended(
@@ -92,7 +109,7 @@ def _list_appended(
         while any(block.entry.id == entry.id for block in note.blocks):
             note = note.without_newest()
         revision = Revision("", entry.time, _shown_author(entry), "appended", path)
-        found.append(PastText(entry.id, revision, note))
+        found.append(PastText(entry.id, revision, note, "appended"))
     return found[::-1]
 
 

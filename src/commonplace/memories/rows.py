@@ -98,9 +98,10 @@ def row_of(
 
 
 def name_link_target(kind: str, to: str) -> str:
-    """Return where a link of a memory in a scope of this kind leads, as SCOPE/KEY: it may be written in two ways."""
+    """Return where a link of a memory in a scope of this kind leads, as SCOPE/KEY: it may be written in two ways. A
+    link to a scope that is not the reader's is a path, and stays one."""
     named, slash, _ = to.partition("/")
-    return to if slash and named in tuple(ScopeKind) else f"{kind}/{to}"
+    return to if slash and named in ("", *ScopeKind) else f"{kind}/{to}"
 
 
 def _describe_judged_links(path: BookPath, links: Sequence[Link]) -> Iterator[str]:

@@ -80,6 +80,8 @@ class ForgottenMemory(NamedTuple):
     author: str | None  # who forgot it; None where its file was deleted outside
     action: str  # forgotten, deleted
     path: str  # of its text in the trash, or in the history
+    id: str = ""  # of the memory: several that had one key can be in the trash
+    is_key_taken: bool = False  # by another memory; until that one has another key, this one cannot be restored
 
 
 class MemoryItem(NamedTuple):

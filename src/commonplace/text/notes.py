@@ -255,6 +255,11 @@ class Note:
         """Return the note with the trust that `judge` gives each entry; everything else keeps its bytes."""
         return self.replace(blocks=tuple(_trusted(block, judge(block.entry)) for block in self.blocks))
 
+    def with_texts(self, reword: Callable[[Entry], str]) -> Note:
+        """Return the note with the text that `reword` gives each entry; everything else keeps its bytes."""
+        blocks = tuple(_reworded(block, reword(block.entry)) for block in self.blocks)
+        return self.replace(blocks=blocks, known=self.known)
+
     def with_hand_line(self, line: str) -> Note:
         """Return the note with a line above the text that a person wrote outside entries."""
         title = self._title
@@ -331,11 +336,15 @@ def check_text(text: str) -> str:
 
 
 def _write_block(entry: Entry, eol: str) -> Block:
-    text = _NEEDS_ESCAPE.sub(r"\\\1", check_text(entry.text)).replace("\n", eol)
+    text = _escape(check_text(entry.text), eol)
     head = _write_head(entry, eol)
     if not _ENTRY.fullmatch(head):
         raise InvalidContent(f"{entry.time[:40]!r} is not a valid time of an entry.")
     return Block(f"{head}{text}{eol}", eol, len(head), last=True, known=entry)
+
+
+def _escape(text: str, eol: str) -> str:
+    return _NEEDS_ESCAPE.sub(r"\\\1", text).replace("\n", eol)
 
 
 def _write_head(entry: Entry, eol: str) -> str:
@@ -348,6 +357,16 @@ def _trusted(block: Block, trust: Trust) -> Block:
     entry = block.entry._replace(trust=trust)
     head = _write_head(entry, block.eol)
     return Block(head + block.raw[block.head :], block.eol, len(head), last=block.last, known=entry)
+
+
+def _reworded(block: Block, text: str) -> Block:
+    if block.entry.text == text:
+        return block
+    body = block.raw[block.head :]
+    before = body.removesuffix(block.eol)
+    before = before if block.last else before.removesuffix(block.eol)  # as `Block.entry` reads it
+    raw = f"{block.raw[: block.head]}{_escape(text, block.eol)}{body[len(before) :]}"
+    return Block(raw, block.eol, block.head, last=block.last, known=block.entry._replace(text=text))
 
 
 def _followed(block: Block) -> Block:
@@ -396,3 +415,21 @@ def find_wikilinks(text: str) -> tuple[str, ...]:
     prose = _CODE.sub(" ", text) if "`" in text or "~~~" in text else text
     found = (match.group(1).strip().removesuffix(".md") for match in _WIKILINK.finditer(prose))
     return tuple(dict.fromkeys(target for target in found if target))
+
+
+def replace_wikilinks(text: str, follow: Callable[[str], str]) -> str:
+    """Return a text whose links lead where `follow` says for each target; headings and shown words stay."""
+
+    def write(match: re.Match[str]) -> str:
+        word = match.group(1).strip()
+        target = word.removesuffix(".md")
+        new = follow(target) if target else target
+        return match.group() if new == target else match.group().replace(word, new + word[len(target) :], 1)
+
+    if "[[" not in text:
+        return text
+    parts, end = list[str](), 0
+    for code in _CODE.finditer(text):
+        parts += [_WIKILINK.sub(write, text[end : code.start()]), code.group()]
+        end = code.end()
+    return "".join([*parts, _WIKILINK.sub(write, text[end:])])

@@ -107,7 +107,8 @@ def undo(context: BookContext, request: UndoRequest) -> StoreResult:
     """Undo the last changes to a memory.
 
     The text before the last change, before the last N with --steps, or a revision that `commonplace history KEY` lists,
-    becomes a new revision. The text that it replaces goes to the history, so an undo can be undone.
+    becomes a new revision. The text that it replaces goes to the history, so an undo can be undone. A move or
+    a rename is no change of the text: move or rename the memory back.
     """
     key = request.key
     if request.to is not None and request.steps != 1:
@@ -140,7 +141,10 @@ def _find_earlier(unit: Unit, request: UndoRequest) -> tuple[Note, str]:
         wanted = find_text(texts[since:], key, request.to)
     elif len(steps) < request.steps:
         count = f"{len(steps)} change{'' if len(steps) == 1 else 's'}"
-        raise Conflict(f"{key!a} has only {count} to undo.", hint=f"`commonplace history {key}` lists them.")
+        hint = f"`commonplace history {key}` lists them."
+        if any(item.action in history_files.RELOCATED for item in texts):
+            hint += f" {lifecycle.UNDO_A_MOVE}"
+        raise Conflict(f"The text of {key!a} has only {count} to undo.", hint=hint)
     else:
         wanted = steps[-request.steps]
     undone = {item.revision.action for item in texts[texts.index(wanted) : -1]}

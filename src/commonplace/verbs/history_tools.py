@@ -46,7 +46,7 @@ def _history_tool(context: BookContext, given: Arguments) -> Answer:
 def _render_history(revisions: Sequence[Revision], request: HistoryRequest) -> Answer:
     data = [shown_fields(item, *_REVISION_FIELDS) for item in revisions]
     lines = [
-        f"{item.time} {item.action} by {item.author or 'unknown'} ({item.revision[:12] or 'an entry'})"
+        f"{item.time} {item.action} by {item.author or 'unknown'} ({item.revision[:12] or 'no revision'})"
         for item in revisions
     ]
     return Answer({"revisions": data}, fence("\n".join(lines), {"source": f"history of {request.key}"}))

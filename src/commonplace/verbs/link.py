@@ -165,9 +165,13 @@ def related(context: BookContext, request: KeyRequest) -> list[MemoryItem]:
 
     By the links in its frontmatter, and by [[wikilinks]] in its text.
     """
+    memory = show.run(context, ShowRequest(*request))
     items = list_memories.run(context, ListRequest(hidden=True))
-    visible = [item for item in items if item.status not in context.unseen_statuses]
-    return find_linked(show.run(context, ShowRequest(*request)), visible)
+    places = {link.to for link in memory.meta.links if link.to.startswith("/")}  # of other scopes
+    if places and context.sees_all:
+        others = list_memories.run(context, ListRequest(hidden=True, everything=True))
+        items = [*items, *(item for item in others if item.path in places and item not in items)]
+    return find_linked(memory, [item for item in items if item.status not in context.unseen_statuses])
 
 
 TOOLS = (

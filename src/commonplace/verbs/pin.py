@@ -30,7 +30,8 @@ _UNPINNED = lifecycle.Labels(pinned=False)
 def pin(context: BookContext, request: KeyRequest) -> StoreResult:
     """Show a memory first in every brief of its scope.
 
-    Only a person pins. What an agent wants pinned waits in `commonplace review`.
+    What people stored stands first among what the user asked for, what agents stored first among the facts. Only a
+    person pins. What an agent wants pinned waits in `commonplace review`.
     """
     _check_person(context)
     target = existing_target(context, request.key, request.scope)

@@ -251,7 +251,7 @@ def _accept_into(context: BookContext, key: str, target: Scope, entry: Entry | N
                 hint=f"`commonplace move {key} --to SCOPE` moves it.",
             )
         relations.lift_tombstone(unit, key, there)
-        relations.move(unit, there, key, context.author, is_verdict=True)
+        relations.move(unit, there, key, context.author)
         page = context.scope_page(place, there.folder)
         if page is not None:
             there.put_aside(page)

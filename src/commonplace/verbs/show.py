@@ -216,7 +216,7 @@ def find_linked(memory: Memory, items: Sequence[MemoryItem]) -> list[MemoryItem]
     """Return those of some memories that a memory links to."""
     targets = {link.to for link in memory.meta.links if link.status == Status.ACTIVE}
     targets |= {target for entry in memory.entries for target in find_wikilinks(entry.text)}
-    found = [item for item in items if item.key in targets or f"{item.scope}/{item.key}" in targets]
+    found = [item for item in items if targets & {item.key, f"{item.scope}/{item.key}", item.path}]
     return [item for item in found if item.path != memory.path]
 
 
