@@ -31,6 +31,7 @@ MAX_COMMAND_BYTES = 64 << 20  # all files of one command together
 MAX_ENTRIES = 50_000  # names that one command meets
 BINARY_CHECK_BYTES = 8_000  # a NUL among these first bytes makes a file binary
 
+WHOLE_DEPTH = MAX_LEVELS + 1  # the last level is looked into, too: what is too deep is named, not passed over
 _FIRST_PAGE = ROOT / INDEX_PAGE
 _FOLDER_LINE = lazy(r"- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)")
 # The first bytes of well-known formats that are not text.
@@ -138,7 +139,7 @@ class ViewReader:
         return self._rewrite(path, document.data) if self._rewrite is not None else document.data
 
     def walk(
-        self, item: PathItem, report: Callable[[str, CommonplaceError], None], depth: int = MAX_LEVELS
+        self, item: PathItem, report: Callable[[str, CommonplaceError], None], depth: int = WHOLE_DEPTH
     ) -> Iterator[PathItem]:
         """Yield an item and everything to this depth below it, each folder before its items, by name.
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, NamedTuple
 
-from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, NotFound, TooLarge
+from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, LinkRefused, NotFound, TooLarge
 from commonplace.model.lazy import Log
 from commonplace.model.results import LineMatch, LineMatches
 from commonplace.model.settings import LIMITS
@@ -111,7 +111,8 @@ def _compile(query: str, *, case_sensitive: bool, regex: bool) -> Pattern:
 def _find_files(
     book: ViewReader, paths: Sequence[str], skip: Callable[[str, CommonplaceError], None]
 ) -> Iterator[BookPath]:
-    """Return the files at and below some paths, each once. `skip` is told what cannot be listed."""
+    """Return the files, links and special files at and below some paths, each once. `skip` is told what cannot be
+    listed."""
     seen: set[BookPath] = set()
     for word in paths or ("/",):
         place = resolve(word)
@@ -119,7 +120,7 @@ def _find_files(
         if stat is None:
             raise NotFound(f"{place} does not exist.", hint="List the folders, starting at /.")
         for met in book.walk(PathItem(str(place), place, stat), skip):
-            if met.stat.kind is FileKind.FILE and met.path not in seen:
+            if met.stat.kind is not FileKind.FOLDER and met.path not in seen:
                 seen.add(met.path)
                 yield met.path
 
@@ -145,6 +146,7 @@ class _Search:
             self.skip(str(path), error)
             return
         if is_binary(data):
+            self._leave_out(str(path), "binary")
             return
         self.files += 1
         for number, line in enumerate(data.split(b"\n"), 1):
@@ -164,9 +166,14 @@ class _Search:
     def skip(self, label: str, error: CommonplaceError) -> None:
         """Remember a file or folder that cannot be read, and why."""
         log.info("event=not_searched code=%s", error.code)
+        if isinstance(error, LinkRefused):
+            self._leave_out(label, "a link or a special file")
+        else:
+            self._leave_out(label, "too large" if isinstance(error, TooLarge) else describe_error(error))
+
+    def _leave_out(self, label: str, reason: str) -> None:
         self._unsearched += 1
         if len(self.skipped) < _SHOWN_SKIPPED:
-            reason = "too large" if isinstance(error, TooLarge) else describe_error(error)
             self.skipped.append(f"{label}: {reason}")
 
     @property
