@@ -13,11 +13,11 @@ from commonplace.model.settings import LIMITS
 from commonplace.shell.command import describe_error
 from commonplace.shell.patterns import Pattern, check_length, compile_re2
 from commonplace.shell.view_reader import MAX_LINE, CommandError, LimitReached, PathItem, ViewReader, is_binary
-from commonplace.text.fence import fence, visible
+from commonplace.text.fence import visible
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.port import FileKind
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.files import MORE_FIELDS, OFFSET, next_field, view_reader
+from commonplace.verbs.files import MORE_FIELDS, OFFSET, TextOrigin, find_origin, next_field, view_reader
 from commonplace.verbs.tool import (
     QUERY_LENGTH,
     TEXTS,
@@ -74,7 +74,7 @@ def search_memory(context: BookContext, request: SearchRequest) -> LineMatches:
         raise InvalidField(f"limit must be a number from 1 to {_MOST_LINES:,}.")
     pattern = _compile(request.query, case_sensitive=request.case_sensitive, regex=request.regex)
     book = view_reader(context, everything=request.everything)
-    search = _Search(book, pattern, offset, limit)
+    search = _Search(context, book, pattern, offset, limit)
     notices: list[str] = []
     try:
         for path in _find_files(book, [str(context.resolve(path)) for path in request.paths], search.skip):
@@ -128,8 +128,8 @@ def _find_files(
 class _Search:
     """The lines found so far."""
 
-    def __init__(self, book: ViewReader, pattern: Pattern, skip: int, limit: int) -> None:
-        self._book, self._pattern, self._passed, self._limit = book, pattern, skip, limit
+    def __init__(self, context: BookContext, book: ViewReader, pattern: Pattern, skip: int, limit: int) -> None:
+        self._context, self._book, self._pattern, self._passed, self._limit = context, book, pattern, skip, limit
         self.found: list[LineMatch] = []
         self.skipped: list[str] = []
         self.files = 0
@@ -149,6 +149,7 @@ class _Search:
             self._leave_out(str(path), "binary")
             return
         self.files += 1
+        origin: TextOrigin | None = None
         for number, line in enumerate(data.split(b"\n"), 1):
             match = self._pattern.search(line)
             if match is None:
@@ -161,7 +162,8 @@ class _Search:
             else:
                 shown = _cut_line(line, match.start())
                 self._has_cut = self._has_cut or len(shown) > MAX_LINE
-                self.found.append(LineMatch(str(path), number, shown))
+                origin = origin or find_origin(self._context, path, data)
+                self.found.append(LineMatch(str(path), number, shown, *origin))
 
     def skip(self, label: str, error: CommonplaceError) -> None:
         """Remember a file or folder that cannot be read, and why."""
@@ -205,10 +207,7 @@ def _render(found: LineMatches, _: SearchRequest) -> Answer:
     data = {
         **shown_fields(found, "files", "truncated", "next_offset"),
         "skipped": [visible(path) for path in found.skipped],
-        "matches": [
-            {**shown_fields(one, "path", "line"), "text": fence(one.text, {"source": one.path})}
-            for one in found.matches
-        ],
+        "matches": [shown_fields(one, "path", "line", "text", "trust", "author") for one in found.matches],
         **next_field(found.next),
     }
     body = "\n".join(f"{one.path}:{one.line}: {one.text}" for one in found.matches)
@@ -222,7 +221,7 @@ TOOLS = (
         "meaning, use memory_recall.",
         result_schema(
             "matches", "files", "truncated", files="integer", skipped=TEXTS, **MORE_FIELDS,
-            matches=rows_schema("path", line="integer", text="string"),
+            matches=rows_schema("path", "text", "trust", "author", line="integer"),
         ),
         _render,
     ),

@@ -10,7 +10,7 @@ from commonplace import verbs
 from commonplace.memories import history, lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import CommonplaceError, InvalidKey, NotFound
-from commonplace.model.memory import Memory, Status
+from commonplace.model.memory import Memory, Status, Trust
 from commonplace.model.results import MemoryItem
 from commonplace.model.scope import Role, Scope, ScopeKind
 from commonplace.recall.dates import read_when
@@ -103,10 +103,10 @@ def find_memory(context: BookContext, ref: str, scope: str | None) -> Memory:
     """
     memory = None
     if context.settings.enabled:
-        page = _find_page(context, ShowRequest(ref, scope))
-        if page is not None:
-            hint = f"Read it with `commonplace files read {page}`."
-            raise InvalidKey(f"{visible(ref)} is an index page, not a memory.", hint=hint)
+        page_path = _find_page(context, ShowRequest(ref, scope))
+        if page_path is not None:
+            how = f"Read it with `commonplace files read {page_path}`."
+            raise InvalidKey(f"{visible(ref)} is an index page, not a memory.", hint=how)
         if scope is not None:
             memory = _load_in(context, scope, ref)
         elif ref.startswith(RESOURCE_PREFIX):
@@ -282,10 +282,12 @@ def _show_tool(context: BookContext, given: Arguments) -> Answer:
         raise NotFound(
             f"There is no page {visible(str(path))}.", hint="Open the page of a scope, or the book's, with key=index."
         )
-    text = fence(page(context, PageRequest(str(path))), {"source": str(path)}) if has_text else ""
-    data = {"key": visible(request.key), "text": text, "revision": ""}
+    text = page(context, PageRequest(str(path))) if has_text else ""
+    data = {"key": visible(request.key), "text": visible(text), "trust": Trust.EXTERNAL.value, "revision": ""}
     data |= {"scope": request.scope} if request.scope else {}
-    return Answer(data, f"{visible(str(path))}. {REFERENCE}\n{text}" if text else "Nothing is stored there yet.")
+    if not text:
+        return Answer(data, "Nothing is stored there yet.")
+    return Answer(data, f"{visible(str(path))}. {REFERENCE}\n{fence(text, {'source': str(path)})}")
 
 
 def _find_page(context: BookContext, request: ShowRequest) -> BookPath | None:
