@@ -322,8 +322,8 @@ def _hosts(call: Call) -> int:
         for problem in item.problems:
             call.screen.line(f"{call.screen.paint(item.host, 'name')}: {shown(problem)}")
         for one in item.connections:
-            if one.repair:
-                call.screen.line(f"  to repair: {one.repair}")
+            if one.repair or one.hint:
+                call.screen.line(f"  to repair: {one.repair or shown(one.hint)}")
         if item.lost_hooks:
             call.screen.line(f"{item.title}: {shown(item.lost_hooks.message)}")
             call.screen.line(f"  {shown(item.lost_hooks.hint)}")
@@ -356,7 +356,7 @@ def _format_since(since: str | None) -> str:
 def find_broken(call: Call) -> list[Finding]:
     """Return a finding for each connection of an agent program that does not work, for `doctor`."""
     return [
-        verbs.doctor.describe_connection(item.host, one.scope, one.problems, one.repair)
+        verbs.doctor.describe_connection(item.host, one)
         for item in find_hosts(call)
         for one in item.connections
         if one.problems
