@@ -164,8 +164,11 @@ def _change_hosts(call: Call, hosts: list[Host], *, connect: bool, is_list: bool
     errors = [ConnectFailure(host.name, error.code, error.message, error.hint) for host, error in failed]
     is_one = len(hosts) == 1 and not is_list
     if not call.answer(results[0] if is_one else ConnectResults(tuple(results), tuple(errors))):
+        told: set[str] = set()  # what holds for several of them is said once
         for host, done in changed:
-            _print_result(call, host, done, is_connecting=connect)
+            notes = tuple(note for note in done.notes if note not in told)
+            told |= {*notes}
+            _print_result(call, host, done._replace(notes=notes), is_connecting=connect)
         for host, refusal in failed:
             call.screen.line(f"{call.screen.paint(host.title, 'strong')}: {shown(refusal.message)} [{refusal.code}]")
             call.screen.line(f"  {shown(refusal.hint)}")

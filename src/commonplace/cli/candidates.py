@@ -17,10 +17,11 @@ from commonplace.book import Book
 from commonplace.cli import GLOBALS_WITH_VALUE, run
 from commonplace.cli.call import Call
 from commonplace.cli.parser import build_parser
-from commonplace.cli.screen import plural, shown
+from commonplace.cli.screen import shown
 from commonplace.hosts.config_edit.connect import list_hosts
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.memory import MemoryType
+from commonplace.text.plural import plural
 from commonplace.verbs import ALIASES, SUBCOMMANDS
 
 _LONGEST = 60  # characters of a description

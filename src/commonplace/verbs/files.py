@@ -19,6 +19,7 @@ from commonplace.shell.view_reader import MAX_LISTED, LimitReached, ViewReader, 
 from commonplace.text.fence import visible
 from commonplace.text.naming import one_line
 from commonplace.text.notes import Note, parse
+from commonplace.text.plural import plural
 from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, BookPath, View, resolve
 from commonplace.vault.port import FileKind, FolderEntry
 from commonplace.verbs.context import BookContext
@@ -339,10 +340,10 @@ def next_field(next_call: str) -> dict[str, str]:
 
 def _item_line(item: FileItem) -> str:
     if item.kind == "folder":
-        return f"{item.path}/ ({item.entries} items)"
+        return f"{item.path}/ ({plural(item.entries, 'item', 'items')})"
     summary = f": {one_line(item.summary)}" if item.summary else ""
     status = f", {item.status}" if item.status not in ("", "active") else ""
-    return f"{item.path} ({item.updated[:10]}, {item.entries} entries{status}){summary}"
+    return f"{item.path} ({item.updated[:10]}, {plural(item.entries, 'entry', 'entries')}{status}){summary}"
 
 
 def _render_text(found: FileText, _: ReadFileRequest) -> Answer:

@@ -23,6 +23,7 @@ from commonplace.model.results import CompactResult, JournalRun, Lesson, RecentE
 from commonplace.model.scope import Role, Scope
 from commonplace.text.fence import visible
 from commonplace.text.notes import check_text
+from commonplace.text.plural import plural
 from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import (
@@ -314,7 +315,7 @@ def _render_recent(found: RecentEntries, _: RecentRequest) -> Answer:
     data |= {"next": found.next} if found.next else {}
     body = "\n\n".join(f"{one.time} {one.kind} {one.status}, {one.path}\n{one.text}" for one in found.entries)
     more = f"More: call again with cursor={visible(found.next)}" if found.next else ""
-    heading = f"{len(found.entries)} entries of the journal, latest first."
+    heading = f"{plural(len(found.entries), 'entry', 'entries')} of the journal, latest first."
     return fenced_answer(data, heading, body, "journal", more)
 
 

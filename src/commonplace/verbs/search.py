@@ -14,6 +14,7 @@ from commonplace.shell.command import describe_error
 from commonplace.shell.patterns import Pattern, check_length, compile_re2
 from commonplace.shell.view_reader import MAX_LINE, CommandError, LimitReached, PathItem, ViewReader, is_binary
 from commonplace.text.fence import visible
+from commonplace.text.plural import plural
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.port import FileKind
 from commonplace.verbs.context import BookContext
@@ -100,7 +101,7 @@ def _compile(query: str, *, case_sensitive: bool, regex: bool) -> Pattern:
         query.encode("utf-8")
         check_length(query)
         text = query if regex else re.escape(query)
-        return compile_re2(text if case_sensitive else f"(?i){text}", is_utf8=True)
+        return compile_re2(text, is_utf8=True, ignores_case=not case_sensitive)
     except UnicodeEncodeError:
         raise InvalidPattern("The query is not valid Unicode text.") from None
     except CommandError as error:
@@ -211,7 +212,8 @@ def _render(found: LineMatches, _: SearchRequest) -> Answer:
         **next_field(found.next),
     }
     body = "\n".join(f"{one.path}:{one.line}: {one.text}" for one in found.matches)
-    return fenced_answer(data, f"{len(found.matches)} lines in {found.files} files.", body, "search", found.next)
+    heading = f"{plural(len(found.matches), 'line', 'lines')} in {plural(found.files, 'file', 'files')}."
+    return fenced_answer(data, heading, body, "search", found.next)
 
 
 TOOLS = (

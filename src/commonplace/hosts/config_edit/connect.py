@@ -174,8 +174,12 @@ def load_host(name: str) -> Host:
     """Return the host of a name; raise UnknownHost where there is none."""
     known = list_hosts()
     if name not in known:
+        from commonplace.text.nearest import find_nearest_names  # noqa: PLC0415 - difflib, only for a mistake
+
+        near = find_nearest_names(name, known)
+        guess = f" Did you mean {' or '.join(near)}?" if near else ""
         raise UnknownHost(
-            f"Unknown host {name[:40]!a}.",
+            f"Unknown host {name[:40]!a}.{guess}",
             hint=f"Known: {', '.join(known)}. For any other: `commonplace connect agents-md`.",
         )
     host: Host = importlib.import_module(f"commonplace.hosts.{name.replace('-', '_')}").HOST
