@@ -59,3 +59,16 @@ def test_a_page_that_is_missing_is_not_found(root: Path) -> None:
             assert error["code"] == "not_found" and "key=index" in error["hint"], key
         empty = raw.call("memory_show", key="index", scope="project")
         assert "Nothing is stored there yet." in empty["content"][0]["text"] and not empty["isError"]
+
+
+def test_a_topic_page_says_where_its_newest_are(root: Path) -> None:
+    """The page of a topic does not have what was added lately: it says so, and where; that page has all of these."""
+    with Book.open(root, project="acme/app") as book:
+        for number in range(40):
+            book.store(f"Net fact {number}.", f"net-{number:02}", "project", tags=["net" if number % 2 else "disk"])
+    with Raw(root, *APP, "--agent", "scout") as raw:
+        page = raw.fine("memory_show", key="_index/@net", scope="project")["text"]
+        index = raw.fine("memory_show", key="index", scope="project")["text"]
+    missing = [f"(net-{number:02}.md)" for number in range(1, 40, 2) if f"(../net-{number:02}.md)" not in page]
+    assert missing and "What was added lately may be on [index.md](../index.md) only." in page
+    assert all(link in index for link in missing)
