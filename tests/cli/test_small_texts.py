@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from commonplace import Book, NotFound, toolset
+from commonplace.verbs import ALIASES
 from tests.cli.calls import fine, run
 
 
@@ -77,3 +79,17 @@ def test_a_key_is_not_guessed_to_be_itself(book: Path, monkeypatch: pytest.Monke
         with pytest.raises(NotFound) as missing:
             opened.show("staging-port")
     assert "Did you mean 'staging-port'" not in missing.value.message
+
+
+@pytest.mark.parametrize("name", ALIASES)
+def test_old_spellings_work_and_are_hidden(name: str, book: Path) -> None:
+    """A command of an earlier version has its help still, and the overview does not list it."""
+    outcome = run(name, "--help")
+    assert outcome.status == 0 and "usage:" in outcome.out.lower()
+    assert not [line for line in run("--help").out.splitlines() if line.startswith(f"  {name} ")]
+
+
+def test_the_schema_of_a_run_is_printed() -> None:
+    """What a run may hold is printed from the installation, so that no hint has to name a file of the sources."""
+    schema = json.loads(run("journal", "schema").out)
+    assert "run_id" in schema["properties"]
