@@ -363,10 +363,7 @@ def _render_recall(found: RecallResult, _: RecallRequest) -> Answer:
     lines += [hit_text(hit) for hit in found.hits if hit.strong]
     weaker = [hit_text(hit) for hit in found.hits if not hit.strong]
     lines += ["Weaker matches, perhaps about something else:", *weaker] if weaker else []
-    lines += [
-        f"Not shown: {plural(number, 'entry', 'entries')} of {status} memories."
-        for status, number in found.hidden.items()
-    ]
+    lines += [f"Not shown: {plural(n, 'entry', 'entries')} of {status} memories." for status, n in found.hidden.items()]
     return Answer(data, "\n".join([*lines, *([found.notice] if found.notice else [])]))
 
 
