@@ -57,8 +57,9 @@ def test_a_page_that_is_missing_is_not_found(root: Path) -> None:
         for key in ("memories/project/index.md", "_index/@nosuch.md", "/memories/none/index.md", f"{other}/index.md"):
             error = raw.error("memory_show", key=key)
             assert error["code"] == "not_found" and "key=index" in error["hint"], key
-        empty = raw.call("memory_show", key="index", scope="project")
-        assert "Nothing is stored there yet." in empty["content"][0]["text"] and not empty["isError"]
+        for given in ({"key": "index", "scope": "project"}, {"key": "project/index"}):
+            empty = raw.call("memory_show", **given)
+            assert "Nothing is stored there yet." in empty["content"][0]["text"] and not empty["isError"]
 
 
 def test_a_topic_page_says_where_its_newest_are(root: Path) -> None:

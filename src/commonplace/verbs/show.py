@@ -268,6 +268,7 @@ def _render_memory(memory: Memory, _: ShowRequest) -> Answer:
 
 
 _INDEX = "index"  # the name of a page, which no memory can have
+_NAMED_PAGES = (_INDEX, *(f"{place}/{_INDEX}" for place in _PLACES))  # there is one, be it empty
 _DOCTRINE = ("system", "definition.md")
 
 
@@ -278,7 +279,7 @@ def _show_tool(context: BookContext, given: Arguments) -> Answer:
     if path is None:
         return _render_memory(show(context, request), request)
     has_text = has_page(context, str(path))
-    if not has_text and request.key != _INDEX:
+    if not has_text and request.key not in _NAMED_PAGES:
         raise NotFound(
             f"There is no page {visible(str(path))}.", hint="Open the page of a scope, or the book's, with key=index."
         )
