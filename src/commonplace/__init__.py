@@ -248,14 +248,16 @@ _MODULES = {
 _VALUES = ("errors", "scope", "memory", "results", "projects", "settings", "choices")  # of the model: all the others
 
 
-def __getattr__(name: str) -> object:
-    """Load what is asked for when it is: a start that only wants the version pays for nothing else."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in _MODULES:
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    modules = (import_module(f"{__name__}.model.{module}") for module in _VALUES)
-    return next(getattr(module, name) for module in modules if hasattr(module, name))
+if not TYPE_CHECKING:  # a checker that saw it would accept every name
+
+    def __getattr__(name: str) -> object:
+        """Load what is asked for when it is: a start that only wants the version pays for nothing else."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name in _MODULES:
+            return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        modules = (import_module(f"{__name__}.model.{module}") for module in _VALUES)
+        return next(getattr(module, name) for module in modules if hasattr(module, name))
 
 
 def __dir__() -> list[str]:

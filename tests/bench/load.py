@@ -56,7 +56,7 @@ def load(bench: Bench) -> list[Row]:
 
 def _answer(event: str, turn: int, environment: dict[str, str]) -> bytes:
     """Run one hook and return what it prints."""
-    said = {"session_id": f"{event}-{turn}", "cwd": "/", "source": "startup", "prompt": "staging database port"}
+    said = {"session_id": f"load-{event}-{turn}", "cwd": "/", "source": "startup", "prompt": "staging database port"}
     script = Path(sys.executable).with_name("commonplace-hook")
     start = [str(script)] if script.exists() else [sys.executable, "-m", "commonplace.hooks.main"]
     command = [*start, event, "--host", "claude-code"]

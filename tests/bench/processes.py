@@ -7,7 +7,9 @@ busy or slow machine is not taken for slow code.
 from __future__ import annotations
 
 import compileall
+import contextlib
 import importlib.metadata
+import itertools
 import json
 import os
 import re
@@ -45,6 +47,8 @@ HOOKS: dict[str, tuple[float, float | None]] = {  # by their budgets at p50 and 
 }
 
 WHOLE_BOOK = ("list", "doctor verify", "doctor")
+
+_SESSIONS = itertools.count()  # one for each hook: what a session was told is not said to it again
 
 HELLO = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
@@ -154,14 +158,14 @@ def _bare(environment: Mapping[str, str], _: int) -> None:
     subprocess.run([sys.executable, "-c", "pass"], env=environment, stdin=subprocess.DEVNULL, check=False)
 
 
-def _hook(environment: Mapping[str, str], event: str, turn: int) -> bytes:
+def _hook(environment: Mapping[str, str], event: str, _: int) -> bytes:
     """Run a hook and return what it says, which is never nothing. All of its work is done, also where that is slow."""
     script = Path(sys.executable).with_name("commonplace-hook")
     ours = (
         [str(script)] if script.exists() else [sys.executable, "-c", "from commonplace.hooks.main import main; main()"]
     )
     said = {
-        "session_id": f"{event}-{turn}",
+        "session_id": f"{event}-{next(_SESSIONS)}",
         "cwd": os.getcwd(),
         "source": "startup",
         "prompt": "staging database port",
@@ -183,13 +187,12 @@ def prompts(bench: Bench) -> list[Row]:
         return [Note("hook at a prompt by meaning", "on Windows a hook goes by words")]
     with tempfile.TemporaryDirectory(prefix="bench") as folder:  # a state of its own has no server in it
         state = {**environment, "XDG_STATE_HOME": folder}
-        served = McpServer(state)
-        served.request("tools/list")
-        first = _wait_for_meaning(state)
-        alone = {**environment, "XDG_STATE_HOME": f"{folder}/none"}
-        actions = (partial(_hook, alone, "prompt"), partial(_hook, state, "prompt"))
-        floor_ms, words_ms, meaning_ms = turns(max(40, bench.rounds // 3), partial(_bare, environment), *actions)
-        served.close()
+        with contextlib.closing(McpServer(state)) as served:
+            served.request("tools/list")
+            first = _wait_for_meaning(state)
+            alone = {**environment, "XDG_STATE_HOME": f"{folder}/none"}
+            actions = (partial(_hook, alone, "prompt"), partial(_hook, state, "prompt"))
+            floor_ms, words_ms, meaning_ms = turns(max(40, bench.rounds // 3), partial(_bare, environment), *actions)
     floor = statistics.median(floor_ms)
     return [
         Start(f"hook prompt by words, no server, p50, {large:,}", floor, statistics.median(words_ms), 60.0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,6 +45,17 @@ def test_parts_are_measured_as_they_are_named(tmp_path: Path, capsys: pytest.Cap
     grown = [row["ms"] for row in found if row["section"] == "growth"]
     assert len(grown) == 5 and all(list(ms) == ["11", "20", "40"] for ms in grown if isinstance(ms, dict))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(sys.platform == "win32", reason="on Windows a hook goes by words")
+def test_the_hooks_of_one_part_leave_the_next_something_to_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The prompts of one part are in sessions of their own: the next part, in the same book, is told as much."""
+    found = run(tmp_path, capsys, "starts", "prompts")
+    assert [row for row in found if "not_measured" in row] == []
+    assert {row["section"] for row in found} == {"starts", "prompts"}
 
 
 def test_a_part_that_breaks_is_said_to(

@@ -164,7 +164,7 @@ def test_lines_are_searched(book: Book, data: Path) -> None:
     """A search gives path, line number and line; in any case unless told, as text unless told, each file once."""
     (data / "a.txt").write_text("one\nPort 5432 (x)\n", "utf-8")
     (data / "b.txt").write_text("GRÖSSE port 60\r\n", "utf-8")
-    assert [tuple(match) for match in book.search_memory("port ", ["/data"]).matches] == [
+    assert [match[:3] for match in book.search_memory("port ", ["/data"]).matches] == [
         ("/data/a.txt", 2, "Port 5432 (x)"),
         ("/data/b.txt", 1, "GRÖSSE port 60"),
     ]
@@ -281,3 +281,26 @@ def test_what_a_search_leaves_out_is_said(book: Book, data: Path, monkeypatch: p
     assert found.skipped == ("/data/big.txt: too large",) and len(found.matches) == 1
     assert found.truncated and "/data/big.txt: too large" in found.next and "12 levels" in found.next
     assert book.list_memories(str(deep).removeprefix(str(data.parent))).truncated
+
+
+def test_a_search_of_the_whole_book_says_what_it_leaves_out(book: Book, data: Path) -> None:
+    """A search from / names the folder that is too deep, as one from /data does; a link and a binary are named, too."""
+    deep = data.joinpath(*(f"l{level}" for level in range(15)))
+    deep.mkdir(parents=True)
+    (deep / "needle.txt").write_text("needle", "utf-8")
+    for paths in ((), ("/",), ("/data",)):
+        found = book.search_memory("nowhere", paths)
+        assert found.truncated and "12 levels" in found.next and found.skipped == (), paths
+    (data / "blob.bin").write_bytes(b"\0needle")
+    (data / "pointer.txt").symlink_to(data / "blob.bin")
+    found = book.search_memory("nowhere")
+    assert found.skipped == ("/data/blob.bin: binary", "/data/pointer.txt: a link or a special file")
+    assert "2 files or folders could not be searched: /data/blob.bin: binary;" in found.next
+
+
+@pytest.mark.parametrize("command", ["find /", "grep -r needle /", "tree /", "ls -R /", "query / --field a --equals b"])
+def test_a_command_from_the_root_says_what_is_too_deep(book: Book, data: Path, command: str) -> None:
+    """A command of the shell that starts at / names the folder that is too deep."""
+    data.joinpath(*(f"l{level}" for level in range(15))).mkdir(parents=True)
+    ran = book.shell(command)
+    assert ran.truncated and "12 levels" in ran.next

@@ -73,6 +73,9 @@ def mistaken(book: Book) -> None:
     book.store_many([{"content": "x", "scop": "global"}])  # typeddict-unknown-key
     book.store_many([{"key": "x"}])  # typeddict-item
     book.launched()  # attr-defined
+    from commonplace import Bok  # attr-defined
+    import commonplace
+    commonplace.AsynkBook  # attr-defined
 
 asyncio.run(main())
 """

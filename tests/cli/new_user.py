@@ -51,19 +51,18 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("app", ("commonplace restore --scope global", "commonplace restore --all --scope global")),
     ("app", ("commonplace show push-rule", "cat ~/.commonplace/memories/project/app-98d9fc12e020/push-rule.md")),
     ("app", ("commonplace status",)),
-    ("app", ("commonplace connect --list", "commonplace connect codex", "commonplace connect gemini")),
-    ("app", ("commonplace connect cursor --print",)),
+    ("app", ("commonplace connect", "commonplace connect --all", "commonplace connect --list")),
+    ("app", ("commonplace connect cursor --dry-run",)),
     ("app", ("commonplace config", "commonplace config set capture off")),
     ("app", ("commonplace list --tag ci --since 7d",)),
     ("app", ("commonplace import ~/notes --from scaffold --dry-run", "commonplace import ~/notes --from scaffold")),
     ("app", ("commonplace forget leaked-note --purge --yes",)),
 )
-# What others than this test decide: only the beginning of what these print is compared.
-_CHANGEABLE = ("commonplace connect",)
-_SHOWN_OF_CHANGEABLE = 3
+_TOOLS = ("bash", "cat", "git")  # of the machine; no program of an agent is found on PATH
 _AS_WORDS = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\dZ"), "DAY HH:MMZ"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d\b(?!Z)"), "DAY HH:MM"),
     (re.compile(r"\d{8}T\d{6}Z"), "TIME"),
     (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "DAY"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "ID"),
@@ -85,8 +84,12 @@ def make_home(home: Path) -> None:
         subprocess.run(["git", "init", "-q", str(home / name)], check=True)
         remote = f"https://github.com/acme/{name}.git"
         subprocess.run(["git", "-C", str(home / name), "remote", "add", "origin", remote], check=True)
-    for folder in (".codex", ".gemini", "notes"):
+    for folder in (".codex", ".gemini", "notes", "bin"):
         (home / folder).mkdir()
+    for name in _TOOLS:
+        (home / "bin" / name).symlink_to(str(shutil.which(name)))
+    (home / ".codex" / "history.jsonl").write_text("", "utf-8")  # of programs that were used here
+    (home / ".gemini" / "installation_id").write_text("1", "utf-8")
     (home / "notes" / "coffee.md").write_text("# Coffee\n\nThe good beans are in the left cupboard.\n", "utf-8")
     (home / "notes" / "printer.md").write_text("# Printer\n\nIt needs a restart after a power cut.\n", "utf-8")
     root, today = home / ".commonplace", now()
@@ -139,18 +142,17 @@ def run_tasks(home: Path) -> str:
 
 def _run(home: Path, folder: str, command: str) -> list[str]:
     here = home / folder
-    kept = {name: value for name, value in os.environ.items() if name in ("LANG", "LC_ALL", "SYSTEMROOT")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    kept = {name: value for name, value in os.environ.items() if name in ("LANG", "LC_ALL", "PYTHONPATH", "SYSTEMROOT")}
+    programs = str(Path(sys.executable).parent)
+    path = os.pathsep.join([str(home / "bin"), programs])
     environment = {**kept, "HOME": str(home), "PATH": path, "PWD": str(here), "TZ": "UTC"}
     done = subprocess.run(
         ["bash", "-c", f"{command} 2>&1"], cwd=here, env=environment, capture_output=True, text=True, check=False
     )
-    text = done.stdout.replace(str(home), "~")
+    text = done.stdout.replace(str(home), "~").replace(programs, "BIN")
     for pattern, word in _AS_WORDS:
         text = pattern.sub(word, text)
     lines = text.splitlines()
-    if command.startswith(_CHANGEABLE):
-        lines = lines[:_SHOWN_OF_CHANGEABLE] + (["..."] if len(lines) > _SHOWN_OF_CHANGEABLE else [])
     return lines + ([f"(exit status {done.returncode})"] if done.returncode else [])
 
 

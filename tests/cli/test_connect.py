@@ -97,8 +97,12 @@ def test_hosts_says_what_is_connected_and_what_does_not_work(home: Path) -> None
     assert "which is not there" in known["codex"]["problems"][0]
     assert "mcp.json" in known["cursor"]["problems"][0]
     assert "commonplace connect gemini" in known["gemini"]["problems"][0]
+    (home / ".kiro" / "settings").mkdir(parents=True)
+    (home / ".kiro" / "settings" / "mcp.json").write_text("{")  # of one that never was connected
     shown = run("hosts").out
-    assert "which is not there" in shown and "cannot be read" in shown
+    assert "which is not there" in shown and "mcp.json cannot be changed safely" in shown
+    rows = {line.split()[0]: line for line in shown.splitlines()}
+    assert "cannot be read" in rows["kiro"] and "cannot be read" not in rows["cursor"]
 
 
 def test_a_host_is_here_only_if_there_is_more_than_ours(home: Path) -> None:

@@ -75,10 +75,11 @@ def test_a_moved_install_is_named_and_repaired(
     [finding] = [one for one in outcome.answer()["findings"] if one["code"] == "broken_connection"]
     assert (outcome.status, finding["path"], finding["hint"]) == (
         1,
-        f"{host} (user)",
+        connection["path"],
         f"Run `commonplace connect {host}`.",
     )
-    assert "old" in finding["message"]
+    assert "old" in finding["message"] and finding["message"].startswith(f"{host} (user): ")
+    assert Path(finding["path"]).is_file()
     assert run(*connection["repair"].split()[1:]).status == 0
     [connection] = status(host)["connections"]
     assert connection["works"], connection
@@ -248,3 +249,45 @@ def test_a_connection_from_before_there_were_notes_keeps_its_date(home: Path) ->
     assert status("gemini")["connections"][0]["since"] == "2023-11-14T22:13:20Z"
     fine("connect", "gemini")
     assert status("gemini")["connections"][0]["since"] == "2023-11-14T22:13:20Z"
+
+
+def test_a_broken_file_of_a_connected_host_is_a_finding(book: Path, home: Path) -> None:
+    """The file of a host that was connected is not TOML any more: doctor and the list name the host, the file and what
+    to do, and that file opens; a broken file of a host that never was connected is not doctor's business."""
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text("{ broken")
+    assert fine("doctor")["ok"]
+    fine("connect", "codex")
+    config = home / ".codex" / "config.toml"
+    config.write_text(f"{config.read_text()}[broken\n")
+    outcome = run("doctor", "--json")
+    [finding] = [one for one in outcome.answer()["findings"] if one["code"] == "broken_connection"]
+    assert (outcome.status, finding["path"]) == (1, str(config))
+    assert finding["message"].startswith("codex (user): ") and "Run `commonplace connect" not in finding["hint"]
+    assert f"{config}\n" in run("doctor").out
+    [row] = [line for line in run("connect", "--list").out.splitlines() if line.startswith("codex ")]
+    assert "no (see below)" in row
+
+
+def test_no_command_is_named_that_repairs_nothing(
+    book: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A project's files start `commonplace` by its name and PATH has none: connecting again would change nothing, so
+    what is named is the installation, and once it is there the connection works."""
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    fine("connect", "codex", "--project")
+    assert fine("connect", "codex", "--project")["action"] == "unchanged"
+    [connection] = status("codex")["connections"]
+    assert (connection["works"], connection["repair"]) == (False, "")
+    assert "on your PATH" in connection["hint"]
+    [finding] = [one for one in run("doctor", "--json").answer()["findings"] if one["code"] == "broken_connection"]
+    assert finding["hint"] == connection["hint"]
+    assert f"to repair: {connection['hint']}" in run("connect", "--list").out
+
+
+def test_the_home_folder_is_listed_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the home folder the files of a project are the user's: a connection there is listed once, as the user's."""
+    fine("connect", "codex", "gemini", "claude-code")
+    monkeypatch.chdir(home)
+    for host in ("codex", "gemini", "claude-code"):
+        assert [one["scope"] for one in status(host)["connections"]] == ["user"], host

@@ -188,3 +188,12 @@ def test_one_tag_or_several(book: Path) -> None:
     for option in ("--tag", "--tags"):
         assert [item["key"] for item in fine("list", option, "a,b")["memories"]] == ["tagged"]
         assert [hit["key"] for hit in fine("recall", option, "b")["hits"]] == ["tagged"]
+
+
+@pytest.mark.parametrize("line", ["index", "index --scope global", "/memories/global/index.md", "{book}/index.md"])
+def test_showing_an_index_page_names_the_command(line: str, book: Path) -> None:
+    """`show index` says that it is a page and which command prints it; that command does."""
+    error = run("show", *line.format(book=book).split(), "--json").error()
+    assert "index page" in error["message"]
+    (command,) = re.findall(r"`commonplace (files read [^`]+)`", error["hint"])
+    assert fine(*command.split())["text"].startswith("# ")

@@ -68,7 +68,7 @@ def test_nothing_found_says_why() -> None:
     fine("store", "Lunch is at noon.", "--key", "lunch")
     assert reason("lunch", "--tags", "nowhere") == "Nothing found that passes the filters."
     for more in ((), ("--since", "2020-01-01")):
-        assert reason("penguins", "--strong", *more) == "No strong match. Without strong you see the weaker ones."
+        assert reason("penguins", "--strong", *more) == "No strong match. Without `--strong` you see the weaker ones."
     assert reason("penguins", "--mode", "lexical") == "Nothing found."
     assert "reason" not in fine("recall", "lunch")
 

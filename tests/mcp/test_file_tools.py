@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from commonplace import Book, brief_task
-from commonplace.text.fence import open_fences
+from commonplace.text.fence import open_fences, visible
 from tests.mcp.raw import HANGS, Raw, environment
 
 PROJECT = "github.com/acme/app"
@@ -162,6 +162,31 @@ def test_shell_with_quoted_pipes_and_fixed_strings(tools: Raw) -> None:
     assert ran["exit_code"] == 2 and "joins two commands" in ran["stderr"] and ran["stdout"] == ""
     ran = tools.fine("memory_shell", command="ls *.csv", in_folder="/data")
     assert text_of(ran["stdout"]).strip() == "prices.csv" and ran["cwd"] == "/data"
+
+
+def test_data_is_bare_with_its_trust(tools: Raw) -> None:
+    """In the structured content of every file tool a text is bare, to its last character, with its trust beside it and
+    the author where one is known; in the content it is fenced."""
+    log, note = {"path": "/data/log.txt"}, {"path": "/memories/global/quoting.md"}
+    bare: list[tuple[str, dict[str, Any], str, str, str | None]] = [
+        ("read_memory", log, "line 200\n", "external", None),
+        ("read_memory", note, "a.b|c and $HOME.\n", "human", "human"),
+        ("memory_shell", {"command": "tail -n 1 /data/log.txt"}, "line 200\n", "external", None),
+        ("search_memory", {"query": "line 200"}, "line 200", "external", None),
+        ("search_memory", {"query": "a.b|c", "paths": [note["path"]]}, "a.b|c and $HOME.", "human", "human"),
+        ("search_memory", {"query": "run-1", "paths": ["/journal"]}, "", "agent", None),
+        ("recent_memory", {}, "", "agent", None),
+        ("memory_show", {"key": "index"}, "<!-- commonplace:end -->\n", "external", None),
+    ]
+    for tool, given, end, trust, author in bare:
+        answer = tools.call(tool, **given)
+        data = answer["structuredContent"]
+        row = (data.get("matches") or data.get("entries") or [data])[-1]
+        text = row["stdout" if tool == "memory_shell" else "text"]
+        assert visible(text) == text and text.endswith(visible(end)) and not open_fences(text), (tool, text)
+        assert (row["trust"], row.get("author")) == (trust, author), (tool, given)
+        assert open_fences(answer["content"][0]["text"]), tool
+    assert tools.fine("journal_run", run_id="run-1")["trust"] == "agent"
 
 
 def test_limits(root: Path) -> None:

@@ -57,7 +57,7 @@ def strings(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         is_labelled = {**value, **value.get("metadata", {})}.get("trust") == "external"
         for name, item in value.items():
-            is_bare = is_labelled and name in ("text", "author") and not WHOLE.search(item)
+            is_bare = is_labelled and name in ("text", "stdout", "author") and not WHOLE.search(item)
             assert not (is_bare and any(fake in item for fake in FAKES))
             yield from () if is_bare else strings(item)
     elif isinstance(value, list):

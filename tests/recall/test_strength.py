@@ -26,7 +26,7 @@ ASKED = {
 }
 KNOWN = "how do I restart the loader"
 ABSENT = ("quantum gravity papers", "asdf qwer", "penguins", "ERR_9999")
-NO_STRONG = "No strong match. Without strong you see the weaker ones."
+NO_STRONG = "No strong match. Without `strong` you see the weaker ones."
 
 
 def fill(root: Path, agent: str | None = None, number: int = len(WORKSHOP)) -> Book:

@@ -125,7 +125,8 @@ def test_an_index_page_is_opened_by_name(book: Book) -> None:
     for number in range(60):
         ask(book, "memory_store", content=f"Fact number {number} of many.", key=f"fact-{number:02d}")
     page = ask(book, "memory_show", key="index", scope="project")
-    assert "(fact-59.md)" in page.text and page.data["text"].startswith("<commonplace-memory ")
+    assert "(fact-59.md)" in page.text and page.data["text"].startswith("# acme/app\n")
+    assert page.data["trust"] == "external"
     assert ask(book, "memory_show", key="project/index").data["text"] == page.data["text"]
     names = re.findall(r"\((_index/.+?)\)", page.text)
     below = [ask(book, "memory_show", key=name, scope="project").text for name in names]

@@ -10,13 +10,14 @@ from commonplace.book import Book
 from commonplace.cli.agents import find_broken, find_hosts
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
 from commonplace.cli.parser import Usage
-from commonplace.cli.screen import Screen, plural, scope_name, shown
+from commonplace.cli.screen import Screen, scope_name, shown
 from commonplace.memories.layout import FORMAT
 from commonplace.model.errors import BookTooNew, EmbedderError, InvalidSettings
 from commonplace.model.host_results import HostStatus
 from commonplace.model.projects import ProjectChange
 from commonplace.model.results import Finding, ImportResult, SkippedItem
 from commonplace.model.settings import Setting
+from commonplace.text.plural import plural
 
 _INIT_HELP = """Create a book, or what is missing in one.
 

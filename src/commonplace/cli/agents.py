@@ -164,8 +164,11 @@ def _change_hosts(call: Call, hosts: list[Host], *, connect: bool, is_list: bool
     errors = [ConnectFailure(host.name, error.code, error.message, error.hint) for host, error in failed]
     is_one = len(hosts) == 1 and not is_list
     if not call.answer(results[0] if is_one else ConnectResults(tuple(results), tuple(errors))):
+        told: set[str] = set()  # what holds for several of them is said once
         for host, done in changed:
-            _print_result(call, host, done, is_connecting=connect)
+            notes = tuple(note for note in done.notes if note not in told)
+            told |= {*notes}
+            _print_result(call, host, done._replace(notes=notes), is_connecting=connect)
         for host, refusal in failed:
             call.screen.line(f"{call.screen.paint(host.title, 'strong')}: {shown(refusal.message)} [{refusal.code}]")
             call.screen.line(f"  {shown(refusal.hint)}")
@@ -322,8 +325,8 @@ def _hosts(call: Call) -> int:
         for problem in item.problems:
             call.screen.line(f"{call.screen.paint(item.host, 'name')}: {shown(problem)}")
         for one in item.connections:
-            if one.repair:
-                call.screen.line(f"  to repair: {one.repair}")
+            if one.repair or one.hint:
+                call.screen.line(f"  to repair: {one.repair or shown(one.hint)}")
         if item.lost_hooks:
             call.screen.line(f"{item.title}: {shown(item.lost_hooks.message)}")
             call.screen.line(f"  {shown(item.lost_hooks.hint)}")
@@ -356,7 +359,7 @@ def _format_since(since: str | None) -> str:
 def find_broken(call: Call) -> list[Finding]:
     """Return a finding for each connection of an agent program that does not work, for `doctor`."""
     return [
-        verbs.doctor.describe_connection(item.host, one.scope, one.problems, one.repair)
+        verbs.doctor.describe_connection(item.host, one)
         for item in find_hosts(call)
         for one in item.connections
         if one.problems

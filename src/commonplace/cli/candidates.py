@@ -17,10 +17,11 @@ from commonplace.book import Book
 from commonplace.cli import GLOBALS_WITH_VALUE, run
 from commonplace.cli.call import Call
 from commonplace.cli.parser import build_parser
-from commonplace.cli.screen import plural, shown
+from commonplace.cli.screen import shown
 from commonplace.hosts.config_edit.connect import list_hosts
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.memory import MemoryType
+from commonplace.text.plural import plural
 from commonplace.verbs import ALIASES, SUBCOMMANDS
 
 _LONGEST = 60  # characters of a description
@@ -41,16 +42,20 @@ class Place(NamedTuple):
     options: Sequence[argparse.Action] = ()
 
 
-def complete_line(call: Call, line: str, shell: str) -> list[str]:
-    """Return what may stand at the end of a line that is being typed, as the shell takes it; nothing for a file."""
+def complete_line(call: Call, line: str, shell: str) -> list[str] | None:
+    """Return what may stand at the end of a line that is being typed, as the shell takes it; an empty list for a file
+    or a text, and None where nothing can follow."""
     words, current = _split_line(line)
     option, equals, typed = current.partition("=") if current.startswith("--") else ("", "", current)
     if equals:
         words, current = [*words, option], typed
     try:
-        found = [item for item in _find_candidates(call, words, current) if item[0].startswith(current)]
+        candidates = _find_candidates(call, words, current)
     except CommonplaceError:
-        found = []
+        candidates = ()
+    if candidates is None:
+        return None
+    found = [item for item in candidates if item[0].startswith(current)]
     values = {value: shown(about)[:_LONGEST] for value, about in found}
     if shell == "bash":  # it completes only what follows the last : or =
         start = max(current.rfind(":"), current.rfind("=")) + 1
@@ -71,7 +76,8 @@ def _split_line(line: str) -> tuple[list[str], str]:
     return (words[1:], "") if is_new or len(words) < 2 else (words[1:-1], words[-1])
 
 
-def _find_candidates(call: Call, words: Sequence[str], current: str) -> Candidates:
+def _find_candidates(call: Call, words: Sequence[str], current: str) -> Candidates | None:
+    """Return what may stand there, whatever is typed of it already; None where nothing can follow."""
     if words and words[-1] in GLOBALS_WITH_VALUE and _find_name(words[:-1]) is None:
         return _list_values(call, words, Place("", None, current), words[-1].lstrip("-"))
     name = _find_name(words)
@@ -93,7 +99,7 @@ def _find_candidates(call: Call, words: Sequence[str], current: str) -> Candidat
     if current.startswith("-"):
         return [*found, *_list_options(here)]
     if here.argument is None:
-        return found
+        return found or None
     return [*found, *_list_values(call, words, here, here.argument.dest)]
 
 

@@ -1,14 +1,15 @@
 """The command completion: scripts that make a shell complete what is typed.
 
 The scripts are short: at each Tab the shell asks `commonplace completion SHELL --complete LINE`, which is answered by
-`candidates` from the commands' own parsers and from the book. So a new command, option or key is completed at once.
+`candidates` from the commands' own parsers and from the book. So a new command, option or key is completed at once. An
+answer without a line stands for a file or a text, and the shell offers files; with status 1 nothing can follow.
 """
 
 from __future__ import annotations
 
 import argparse
 
-from commonplace.cli.call import DONE, Call, CliCommand
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
 from commonplace.cli.candidates import complete_line
 
 _HELP = """Print completions for your shell.
@@ -24,16 +25,20 @@ _EXAMPLES = (
 _BASH = """\
 _commonplace() {
   local IFS=$'\\n'
-  COMPREPLY=($("${COMP_WORDS[0]}" completion bash --complete "${COMP_LINE:0:COMP_POINT}" 2>/dev/null))
+  COMPREPLY=($("${COMP_WORDS[0]}" completion bash --complete "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)) || return 0
+  if (( ! ${#COMPREPLY[@]} )); then
+    compopt -o default 2>/dev/null || COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}"))
+  fi
 }
-complete -o default -F _commonplace commonplace
+complete -F _commonplace commonplace
 """
 _ZSH = """\
 #compdef commonplace
 _commonplace() {
-  local line
+  local line found
   local -a values shown
-  for line in "${(@f)$("${words[1]}" completion zsh --complete "${(j: :)words[1,CURRENT-1]} $PREFIX" 2>/dev/null)}"; do
+  found="$("${words[1]}" completion zsh --complete "${(j: :)words[1,CURRENT-1]} $PREFIX" 2>/dev/null)" || return 1
+  for line in "${(@f)found}"; do
     [[ -n "$line" ]] || continue
     values+=("${line%%$'\\t'*}")
     shown+=("${line//$'\\t'/  -- }")
@@ -49,6 +54,7 @@ compdef _commonplace commonplace
 _FISH = """\
 function __commonplace_complete
     set -l found (commonplace completion fish --complete (commandline -cp | string collect) 2>/dev/null)
+    or return
     if test (count $found) -gt 0
         printf '%s\\n' $found
     else
@@ -68,9 +74,10 @@ def _add_shell(parser: argparse.ArgumentParser) -> None:
 def _print_script(call: Call) -> int:
     shell = call.args.shell
     if call.args.complete is not None:
-        for line in complete_line(call, call.args.complete, shell):
+        found = complete_line(call, call.args.complete, shell)
+        for line in found or ():
             call.stdout.write(f"{line}\n")
-        return DONE
+        return DONE if found is not None else NOTHING
     script = _SCRIPTS[shell]
     if not call.answer({"shell": shell, "script": script}):
         call.stdout.write(script)

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
 from commonplace.cli.parser import Usage
-from commonplace.cli.screen import plural, shown
+from commonplace.cli.screen import shown
 from commonplace.shell.session import CommandResult, ShellSession
+from commonplace.text.plural import plural
 
 with contextlib.suppress(ImportError):
     import readline  # noqa: F401 - gives input() its editing; not on Windows

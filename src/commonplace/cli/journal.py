@@ -6,9 +6,10 @@ import json
 
 from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
-from commonplace.cli.screen import plural, shown
+from commonplace.cli.screen import shown
 from commonplace.journal.manifest import manifest_schema
 from commonplace.model.errors import InvalidManifest
+from commonplace.text.plural import plural
 
 
 def _list(call: Call) -> int:

@@ -9,10 +9,11 @@ from contextlib import suppress
 from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags, print_change
 from commonplace.cli.parser import Usage
-from commonplace.cli.screen import Screen, plural, scope_name, shown
+from commonplace.cli.screen import Screen, scope_name, shown
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.memory import Status
 from commonplace.model.results import ForgottenMemory, SimilarMemory, StoreResult
+from commonplace.text.plural import plural
 
 
 def _store(call: Call) -> int:

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags, here
 from commonplace.cli.parser import Usage, add_request
-from commonplace.cli.screen import Screen, plural, scope_name, shown
+from commonplace.cli.screen import Screen, scope_name, shown
 from commonplace.model.memory import PIN_PROPOSED, Memory, Status
 from commonplace.model.results import Hit, HitKind, MemoryItem, RecallResult, Revision
 from commonplace.model.scope import ScopeKind
 from commonplace.recall.query import format_total
+from commonplace.text.plural import plural
 from commonplace.verbs.tool import describe_later
 
 _DIFF_STYLES = {"-": "bad", "+": "good", "@": "weak"}
@@ -28,7 +29,7 @@ def _recall(call: Call) -> int:
     answer: dict[str, object] = {"hits": found.hits, "total": found.total, "hidden": found.hidden}
     answer |= {"explained": found.explained} if call.args.explain else {}
     answer |= {"notice": found.notice} if found.notice else {}
-    answer |= {"reason": found.reason} if found.reason else {}
+    answer |= {"reason": _name_options(found.reason)} if found.reason else {}
     if not call.answer(answer):
         _print_hits(call.screen, found.hits, found.explained, names_scopes=request.everything)
         _print_what_is_missing(call, found, found.notice.removesuffix(call.notice).strip())
@@ -36,9 +37,14 @@ def _recall(call: Call) -> int:
     return DONE if found.hits else NOTHING
 
 
+def _name_options(reason: str) -> str:
+    """Return a reason with the option as it is typed here."""
+    return reason.replace("`strong`", "`--strong`")
+
+
 def _print_what_is_missing(call: Call, found: RecallResult, notice: str) -> None:
     if not found.hits:
-        call.remark(found.reason, "")
+        call.remark(_name_options(found.reason), "")
     elif found.total > len(found.hits):
         call.remark(f"{format_total(len(found.hits), found.total)} --limit shows more.")
     if notice:
@@ -235,7 +241,7 @@ def _brief(call: Call) -> int:
     _print_as_told(screen, found.text)
     cost = f"{found.characters:,} characters, about {found.tokens:,} tokens"
     screen.line()
-    screen.line(screen.paint(f"({plural(len(found.memories), 'memory', 'memories')}; {cost})", "weak"))
+    screen.line(screen.paint(f"({plural(len(found.memories), 'memory', 'memories')} told whole; {cost})", "weak"))
     for one in found.explained:
         screen.line(f"{one['place']:<10}{one['ref']}  {one['why']}; {one['tokens']} tokens")
     if request.prompt is not None:

@@ -18,11 +18,12 @@ from commonplace import verbs
 from commonplace.book import Book
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, ask, print_change
 from commonplace.cli.parser import Usage
-from commonplace.cli.screen import plural, shown
+from commonplace.cli.screen import shown
 from commonplace.memories.history import MOVED
 from commonplace.model.errors import CommonplaceError, InvalidContent, InvalidSettings
 from commonplace.model.results import Proposal, StoreResult
 from commonplace.model.scope import Scope
+from commonplace.text.plural import plural
 
 if TYPE_CHECKING:
     from commonplace.model.choices import ScopeChoice

@@ -157,11 +157,6 @@ def _column(ch: str) -> int:
     return 2 if unicodedata.east_asian_width(ch) in "WF" else 1
 
 
-def plural(number: int, one: str, many: str) -> str:
-    """Return a number with its noun: `1 memory`, `2 memories`."""
-    return f"{number:,} {one if number == 1 else many}"
-
-
 def terminal_width(stream: TextIO, environment: Mapping[str, str]) -> int:
     """Return the columns of a terminal."""
     given = environment.get("COLUMNS", "")

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
 from commonplace.cli.parser import Usage
-from commonplace.cli.screen import Screen, plural, shown
+from commonplace.cli.screen import Screen, shown
 from commonplace.model.results import Hit
 from commonplace.model.tree_results import EntityMerge, IngestReport, IngestResult, TreeHits
+from commonplace.text.plural import plural
 
 _PARTLY = 3  # the exit status of an ingest that could not read everything
 _MOST_PLACES = 5  # of one reason that a report names

@@ -134,7 +134,7 @@ def _row_labels(row: Mapping[str, Any]) -> dict[str, str]:
     ref = row.get("ref") or (f"{getattr(scope, 'kind', scope)}/{key}" if key and scope else row.get("id")) or ""
     status = row.get("status")
     labels = {
-        "source": ref if "/" in str(ref) else path,
+        "source": ref if "/" in str(ref) else path or ("shell" if "stdout" in row else None),
         "path": path,
         "time": row.get("occurred")
         or row.get("time_start")

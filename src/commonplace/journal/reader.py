@@ -30,6 +30,7 @@ from commonplace.journal.entries import (
 )
 from commonplace.journal.manifest import manifest_to_json
 from commonplace.journal.writer import JournalFiles, list_parts, load_run, newest_failures, read_file
+from commonplace.memories.provenance import limit_journal_trust
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
@@ -125,12 +126,13 @@ def list_failed_workers(memories: MemoryStore, view: View, folder: BookPath) -> 
 
 def _to_journal_entry(entry: Entry, path: BookPath) -> JournalEntry:
     attributes = entry_attributes(entry)
+    trust = limit_journal_trust(entry).trust.value
     texts = {name: attributes.get(name, "") for name in ("kind", "run", "status", "project")}
     task, worker = attributes.get("task"), attributes.get("worker")
     ref, error = f"journal/{path.name.removesuffix('.md')}", shown_error(entry)
     return JournalEntry(
         id=entry.id, time=entry.time, task=task, worker=worker, text=entry.text, path=str(path), ref=ref, error=error,
-        **texts,
+        trust=trust, author=entry.author, **texts,
     )  # fmt: skip
 
 

@@ -131,8 +131,8 @@ _WARNINGS = {
     ),
     "broken_connection": (
         "An agent program is connected to this memory, and that does not work: what its files start is gone or fails,"
-        " or they are not complete.",
-        "Run the command that the finding names: it writes them anew, and keeps what you changed in them.",
+        " or they are not complete, or cannot be read.",
+        "Do what the finding says: a command that it names writes them anew, and keeps what you changed in them.",
     ),
     "lost_hooks": (
         "Hooks of an agent program gave no answer, so the agent was told nothing there.",

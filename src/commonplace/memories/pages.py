@@ -52,6 +52,7 @@ SUB_PAGES = "_index"
 UNREADABLE = "cannot be read"  # how `verify` ends what it says of a file that it could not compare
 JUST_ADDED, BY_TOPIC, BY_NAME = "Just added", "By topic", "By name"
 _BELOW = f"{SUB_PAGES}/"
+_LATELY = f"What was added lately may be on [{INDEX_PAGE}](../{INDEX_PAGE}) only.\n\n"
 _LINK_START = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(")
 _LINK = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)", re.M)
 _ON_SUB_PAGE = lazy(r"^(- \[(?:\\.|[^\]\\\n])*\]\()\.\./([^()\s]*)(\).*\n)", re.M)
@@ -298,7 +299,8 @@ def _file_names(
             return
         wanted.add(name)
         group = group_by_prefix(index, folder, prefix)
-        text = "".join(_LINK_START.sub(r"\g<0>../", row.line, count=1) for row in group.listed)
+        text = _LATELY if group.listed else ""
+        text += "".join(_LINK_START.sub(r"\g<0>../", row.line, count=1) for row in group.listed)
         text += "".join(part_line(part, page_name(part)) for part in group.parts)
         path = folder / SUB_PAGES / name
         page, is_usable = _try_read(files, path)

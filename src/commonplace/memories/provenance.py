@@ -194,9 +194,13 @@ def _doubted(note: Note, read: EntriesOf) -> list[Entry]:
     return [entry for entry, known in zip(note.entries, read(note), strict=True) if known.trust is not entry.trust]
 
 
+def limit_journal_trust(entry: Entry) -> Entry:
+    """Return an entry of a journal. The book writes none there as a person, so none is trusted as a person's."""
+    return entry._replace(trust=Trust.EXTERNAL) if entry.trust is Trust.HUMAN else entry
+
+
 def _journal_entries(note: Note) -> Sequence[Entry]:
-    """Return the entries of a journal. The book writes none there as a person, so none is trusted as a person's."""
-    return [entry._replace(trust=Trust.EXTERNAL) if entry.trust is Trust.HUMAN else entry for entry in note.entries]
+    return [*map(limit_journal_trust, note.entries)]
 
 
 def _tree_entries(note: Note) -> Sequence[Entry]:

@@ -63,6 +63,8 @@ class HostConnection(NamedTuple):
     works: bool  # the command exists and runs, and the files are complete
     problems: tuple[str, ...]
     repair: str = ""  # the command that repairs it
+    hint: str = ""  # what to do where no command repairs it
+    path: str = ""  # one of the host's files: that with the first problem, if any
 
 
 class HostStatus(NamedTuple):

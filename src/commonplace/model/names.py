@@ -142,7 +142,7 @@ def _check_level(level: str) -> None:
 
 
 def _shown(text: str) -> str:
-    return ascii(text if len(text) <= 64 else text[:61] + "...")
+    return repr(text if len(text) <= 64 else text[:61] + "...")
 
 
 _COUNTER_BITS = 42

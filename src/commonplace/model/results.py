@@ -290,14 +290,18 @@ class FileText(NamedTuple):
     truncated: bool
     next: str
     next_offset: int | None
+    trust: str = "external"  # the least of its entries; of a file that is no note nothing is known
+    author: str | None = None  # of all its entries
 
 
 class LineMatch(NamedTuple):
-    """A line that a search matched."""
+    """A line that a search matched; trust and author are those of its file."""
 
     path: str
     line: int
     text: str
+    trust: str = "external"
+    author: str | None = None
 
 
 class LineMatches(NamedTuple):
@@ -349,6 +353,8 @@ class JournalEntry(NamedTuple):
     path: str
     ref: str = ""  # what `show` takes
     error: str = ""  # of what failed: the beginning of it
+    trust: str = "agent"
+    author: str | None = None
 
 
 class RecentEntries(NamedTuple):

@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Self
 
-from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, Unreadable
+from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooLarge, Unreadable
 from commonplace.model.lazy import lazy
 from commonplace.shell.patterns import compile_glob
 from commonplace.shell.view_reader import CommandError, LimitReached, PathItem, ViewReader
@@ -320,6 +320,8 @@ def describe_error(error: CommonplaceError) -> str:
         return NOT_FOUND
     if isinstance(error, Unreadable):
         return "Permission denied"
+    if isinstance(error, TooLarge):
+        return f"File too large: {error.message.rpartition(' has ')[2].rstrip('.')}"  # the caller names the file
     if isinstance(error, LinkRefused):
         return "A link or a special file, which is never opened here"
     return f"{error.message[:1].lower()}{error.message[1:]}".rstrip(".")

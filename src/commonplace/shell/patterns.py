@@ -114,7 +114,9 @@ def compile_glob(pattern: str, *, ignores_case: bool = False) -> Pattern:
     return compile_re2("".join(pieces), is_utf8=ignores_case)
 
 
-def compile_re2(pattern: str, *, is_utf8: bool = False, is_longest: bool = False) -> Pattern:
+def compile_re2(
+    pattern: str, *, is_utf8: bool = False, is_longest: bool = False, ignores_case: bool = False
+) -> Pattern:
     """Compile RE2 syntax that matches bytes, or with `is_utf8` characters. Raises CommandError with the reason."""
     import re2  # noqa: PLC0415 - 10 ms that most commands do without
 
@@ -122,6 +124,7 @@ def compile_re2(pattern: str, *, is_utf8: bool = False, is_longest: bool = False
     settings.log_errors = False
     settings.never_capture = True
     settings.longest_match = is_longest
+    settings.case_sensitive = not ignores_case
     if not is_utf8:
         settings.encoding = re2.Options.Encoding.LATIN1
     try:

@@ -16,8 +16,7 @@ from commonplace.model.errors import CommonplaceError
 from commonplace.model.lazy import lazy
 from commonplace.shell.command import IS_FOLDER, NO_INPUT, CommandRun, describe_error, parse_options, quote
 from commonplace.shell.patterns import compile_glob, compile_line_pattern
-from commonplace.shell.view_reader import CommandError, PathItem
-from commonplace.vault.paths import MAX_LEVELS
+from commonplace.shell.view_reader import WHOLE_DEPTH, CommandError, PathItem
 from commonplace.vault.port import FileKind
 
 GREP_USAGE = (
@@ -191,7 +190,7 @@ def find(run: CommandRun, args: Sequence[str]) -> None:
     tests_at = is_test.index(True) if any(is_test) else len(args)
     tests: list[FindTest] = []
     rest = list(args[tests_at:])
-    depth = MAX_LEVELS  # folders below the first
+    depth = WHOLE_DEPTH  # folders below the first
     while rest:
         word = rest.pop(0)
         if word in _FIND_OPERATORS or not word.startswith("-"):

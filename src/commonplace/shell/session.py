@@ -30,8 +30,8 @@ from commonplace.shell.command import (
     split_words,
 )
 from commonplace.shell.query import QUERY_USAGE, query
-from commonplace.shell.view_reader import CommandError, LimitReached, PathItem, ViewReader
-from commonplace.vault.paths import MAX_LEVELS, ROOT, BookPath
+from commonplace.shell.view_reader import WHOLE_DEPTH, CommandError, LimitReached, PathItem, ViewReader
+from commonplace.vault.paths import ROOT, BookPath
 from commonplace.vault.port import FileKind, FolderEntry, Stat
 
 _COUNT = lazy(r"([+-]?)([0-9]{1,18})(b|kB|MB|GB|K|k|M|G|KiB|MiB|GiB)?")
@@ -161,7 +161,7 @@ def stat(run: CommandRun, args: Sequence[str]) -> None:
 def tree(run: CommandRun, args: Sequence[str]) -> None:
     """Print folders and everything below them as a drawing."""
     options, words = parse_options(args, "a", "L")
-    depth = options.get("L", str(MAX_LEVELS))
+    depth = options.get("L", str(WHOLE_DEPTH))
     if not (depth.isascii() and depth.isdigit() and 0 < int(depth) < 1_000):
         raise CommandError("invalid level, must be greater than 0")
     counts: Counter[FileKind] = Counter()

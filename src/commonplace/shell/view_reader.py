@@ -4,7 +4,8 @@ Every command of the shell and every verb that reads files goes through here. A 
 session, agent or project exists. This reader hides that too:
 
 - A folder that only leads to other folders (`/memories/session`) is shown when one of these may be seen, with its time.
-- The book's first page lists folders with counts; lines about folders that the view hides are left out.
+- The book's first page lists folders with counts. Lines about folders that the view hides are left out; a line about a
+  folder that only leads to others becomes the lines about those of them that may be seen.
 
 A path that is hidden and a path that does not exist give the same answer: None, or NotFound. Every command ends,
 whatever the book holds: a limit raises LimitReached, which says how to go on.
@@ -31,6 +32,7 @@ MAX_COMMAND_BYTES = 64 << 20  # all files of one command together
 MAX_ENTRIES = 50_000  # names that one command meets
 BINARY_CHECK_BYTES = 8_000  # a NUL among these first bytes makes a file binary
 
+WHOLE_DEPTH = MAX_LEVELS + 1  # the last level is looked into, too: what is too deep is named, not passed over
 _FIRST_PAGE = ROOT / INDEX_PAGE
 _FOLDER_LINE = lazy(r"- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)")
 # The first bytes of well-known formats that are not text.
@@ -138,7 +140,7 @@ class ViewReader:
         return self._rewrite(path, document.data) if self._rewrite is not None else document.data
 
     def walk(
-        self, item: PathItem, report: Callable[[str, CommonplaceError], None], depth: int = MAX_LEVELS
+        self, item: PathItem, report: Callable[[str, CommonplaceError], None], depth: int = WHOLE_DEPTH
     ) -> Iterator[PathItem]:
         """Yield an item and everything to this depth below it, each folder before its items, by name.
 
@@ -183,15 +185,38 @@ class ViewReader:
         return path == _FIRST_PAGE and self._view.reads is not None
 
     def _shorten_first_page(self, data: bytes) -> bytes:
-        """Return the book's first page without the lines about folders that the view hides."""
+        """Return the book's first page with links to folders that may be seen, and no others."""
         lines = data.decode("utf-8", "surrogateescape").splitlines(keepends=True)
-        return "".join(filter(self._may_show_line, lines)).encode("utf-8", "surrogateescape")
+        shown = (below for line in lines for below in self._visible_lines(line))
+        return "".join(shown).encode("utf-8", "surrogateescape")
 
-    def _may_show_line(self, line: str) -> bool:
+    def _visible_lines(self, line: str) -> list[str]:
+        """Return what stands on the first page in place of one of its lines."""
         match = _FOLDER_LINE.match(line)
         if match is None:
-            return True
+            return [line]
         try:
-            return self._view.may_read(resolve(unquote(match.group(1))))
+            page = resolve(unquote(match[1]))
         except CommonplaceError:
-            return True  # a person's own link to somewhere else
+            return [line]  # a person's own link to somewhere else
+        if self._view.may_read(page):
+            return [line]
+        return self._lines_of_passage(page) if self._view.may_list(page.parent) else []
+
+    def _lines_of_passage(self, page: BookPath) -> list[str]:
+        """Return the lines about visible folders that stand on the page of a folder that only leads to others."""
+        try:
+            text = self._vault.read(self._space, KEEPER, page).data.decode("utf-8", "surrogateescape")
+        except CommonplaceError:
+            return []
+        folder = str(page.parent).lstrip("/")
+        found = []
+        for line in text.splitlines(keepends=True):
+            match = _FOLDER_LINE.match(line)
+            if match is None:
+                continue
+            link = f"{folder}/{match[1]}"
+            with suppress(CommonplaceError):  # a person's own link to somewhere else
+                if self._view.may_read(resolve(unquote(link))):
+                    found.append(f"{line[: match.start(1)]}{link}{line[match.end(1) :]}")
+        return found

@@ -18,6 +18,7 @@ from commonplace.model.scope import Scope
 
 MAX_LEVELS = 12
 MAX_LENGTH = 1_000
+_SHALLOWER = "Use fewer folders, one below the other."
 
 
 class BookPath(str):
@@ -32,7 +33,7 @@ class BookPath(str):
     def __new__(cls, *names: str) -> BookPath:
         """Return the path of these names. Raises InvalidPath for a name that cannot be in one."""
         if len(names) > MAX_LEVELS:
-            raise InvalidPath(f"The path has {len(names)} levels; {MAX_LEVELS} is the most.")
+            raise InvalidPath(f"The path has {len(names)} levels; {MAX_LEVELS} is the most.", hint=_SHALLOWER)
         path = ROOT
         for name in names:
             path = path / name
@@ -43,7 +44,7 @@ class BookPath(str):
         if fault:
             raise InvalidPath(f"{name[:60]!a} {fault}, so it cannot be in a path.")
         if len(self.parts) >= MAX_LEVELS:
-            raise InvalidPath(f"A path has at most {MAX_LEVELS} levels.")
+            raise InvalidPath(f"A path has at most {MAX_LEVELS} levels.", hint=_SHALLOWER)
         path = str.__new__(BookPath, f"{self if self.parts else ''}/{name}")
         path.name, path.parent = name, self
         path.parts, path.top = (*self.parts, name), self.top or name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 
 from commonplace import verbs
@@ -20,7 +20,7 @@ from commonplace.memories.store import MemoryStore
 from commonplace.memories.upkeep import create_book_key
 from commonplace.memories.upkeep import verify as verify_memories
 from commonplace.model.errors import CommonplaceError, StorageError
-from commonplace.model.host_results import LostHooks
+from commonplace.model.host_results import HostConnection, LostHooks
 from commonplace.model.results import Finding, ScanResult, VerifyResult
 from commonplace.model.settings import Settings, load_settings
 from commonplace.model.times import now
@@ -132,10 +132,12 @@ def lost_hooks(root: str | None, environment: Mapping[str, str]) -> list[LostHoo
     return find_lost_hooks(place, now())
 
 
-def describe_connection(host: str, scope: str, problems: Sequence[str], repair: str) -> Finding:
-    """Return the finding for an agent program whose connection does not work; `repair` is a command, if one helps."""
-    severity, _, hint = CODES[BROKEN]
-    return Finding(BROKEN, severity, f"{host} ({scope})", " ".join(problems), f"Run `{repair}`." if repair else hint)
+def describe_connection(host: str, connection: HostConnection) -> Finding:
+    """Return the finding for an agent program whose connection does not work."""
+    severity, _, default_hint = CODES[BROKEN]
+    message = f"{host} ({connection.scope}): {' '.join(connection.problems)}"
+    hint = f"Run `{connection.repair}`." if connection.repair else connection.hint or default_hint
+    return Finding(BROKEN, severity, connection.path, message, hint)
 
 
 def create_key(vault: LocalVault, database_folder: str, settings: Settings) -> None:

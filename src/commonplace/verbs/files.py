@@ -12,14 +12,15 @@ from typing import Annotated, Any, NamedTuple
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.rows import row_of, split_path
 from commonplace.model.errors import CommonplaceError, InvalidPath, NotFound, TooLarge
-from commonplace.model.memory import Entry, Status, check_tag, mark_external
+from commonplace.model.memory import Entry, Status, Trust, check_tag, mark_external
 from commonplace.model.results import FileItem, FileList, FileText, ShellResult
 from commonplace.shell.session import ShellSession, format_time, select_last_lines
 from commonplace.shell.view_reader import MAX_LISTED, LimitReached, ViewReader, is_binary
-from commonplace.text.fence import fence, visible
+from commonplace.text.fence import visible
 from commonplace.text.naming import one_line
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, View, resolve
+from commonplace.text.plural import plural
+from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, BookPath, View, resolve
 from commonplace.vault.port import FileKind, FolderEntry
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import (
@@ -199,12 +200,13 @@ def read_memory(context: BookContext, request: ReadFileRequest) -> FileText:
     if is_binary(data):
         notice = f"It is binary, {len(data):,} bytes: there is no text to read."
         return FileText(str(place), "", len(data), 0, True, revision, False, notice, None)  # noqa: FBT003 - a field
+    origin = find_origin(context, place, data)
     chosen, entries = _choose_entries(data, note, tail, tags)
     end = _cut_at(chosen, offset, context.settings.max_read_bytes)
     text = chosen[offset:end].decode("utf-8", "backslashreplace")
     is_cut = end < len(chosen)
     notice, following = (f"Call again with offset={end}.", end) if is_cut else ("", None)
-    return FileText(str(place), text, len(chosen), entries, False, revision, is_cut, notice, following)  # noqa: FBT003
+    return FileText(str(place), text, len(chosen), entries, False, revision, is_cut, notice, following, *origin)  # noqa: FBT003
 
 
 def _read(context: BookContext, place: BookPath, *, everything: bool) -> tuple[bytes, str]:
@@ -215,6 +217,28 @@ def _read(context: BookContext, place: BookPath, *, everything: bool) -> tuple[b
     except LimitReached:
         raise TooLarge(f"{place} is too large to be read here.") from None
     return data, book.revision
+
+
+class TextOrigin(NamedTuple):
+    """Where the text of a file came from, as far as it is known."""
+
+    trust: str
+    author: str | None = None
+
+
+def find_origin(context: BookContext, place: BookPath, data: bytes) -> TextOrigin:
+    """Return the least trust of the entries of a note, and their author if they have one in common.
+
+    Nothing is known of a file that is no memory and no note of the journal: it counts as from outside.
+    """
+    if not place.name.endswith(".md") or not (_is_memory(place) or place.is_within(JOURNAL)):
+        return TextOrigin(Trust.EXTERNAL.value)
+    entries = context.memories.provenance.reader_of(place.parent)(parse(data))
+    if not entries:
+        return TextOrigin(Trust.EXTERNAL.value)
+    authors = {entry.author for entry in entries}
+    least = max((entry.trust for entry in entries), key=list(Trust).index)
+    return TextOrigin(least.value, authors.pop() if len(authors) == 1 else None)
 
 
 def _is_note(place: BookPath, data: bytes) -> bool:
@@ -316,16 +340,15 @@ def next_field(next_call: str) -> dict[str, str]:
 
 def _item_line(item: FileItem) -> str:
     if item.kind == "folder":
-        return f"{item.path}/ ({item.entries} items)"
+        return f"{item.path}/ ({plural(item.entries, 'item', 'items')})"
     summary = f": {one_line(item.summary)}" if item.summary else ""
     status = f", {item.status}" if item.status not in ("", "active") else ""
-    return f"{item.path} ({item.updated[:10]}, {item.entries} entries{status}){summary}"
+    return f"{item.path} ({item.updated[:10]}, {plural(item.entries, 'entry', 'entries')}{status}){summary}"
 
 
 def _render_text(found: FileText, _: ReadFileRequest) -> Answer:
     data = {
-        **shown_fields(found, "path", "binary", "revision", "truncated", "next_offset"),
-        "text": fence(found.text, {"source": found.path}) if found.text else "",
+        **shown_fields(found, "path", "text", "trust", "author", "binary", "revision", "truncated", "next_offset"),
         **next_field(found.next),
     }
     if found.binary:
@@ -335,8 +358,8 @@ def _render_text(found: FileText, _: ReadFileRequest) -> Answer:
 
 def _render_shell(found: ShellResult, _: ShellRequest) -> Answer:
     data = {
-        **shown_fields(found, "stderr", "exit_code", "cwd", "truncated"),
-        "stdout": fence(found.stdout, {"source": "shell"}) if found.stdout else "",
+        **shown_fields(found, "stdout", "stderr", "exit_code", "cwd", "truncated"),
+        "trust": Trust.EXTERNAL.value,  # its lines may come from any file
         **next_field(found.next),
     }
     problems = [visible(found.stderr).rstrip("\n")] if found.stderr else []
@@ -360,7 +383,7 @@ TOOLS = (
         "The text of a file: all, its last entries (lines, where it has none), or the entries with these tags.",
         result_schema(
             "path", "text", "truncated",
-            path="string", text="string", binary="boolean", revision="string", **MORE_FIELDS,
+            **dict.fromkeys(("path", "text", "trust", "author", "revision"), "string"), binary="boolean", **MORE_FIELDS,
         ),
         _render_text,
     ),
@@ -370,7 +393,8 @@ TOOLS = (
         "more. One command, no pipes.",
         result_schema(
             "stdout", "stderr", "exit_code", "cwd", "truncated",
-            stdout="string", stderr="string", exit_code="integer", cwd="string", truncated="boolean", next="string",
+            **dict.fromkeys(("stdout", "stderr", "trust", "cwd", "next"), "string"),
+            exit_code="integer", truncated="boolean",
         ),
         _render_shell,
     ),

@@ -19,10 +19,11 @@ from commonplace.memories.unit import Unit
 from commonplace.model.errors import CommonplaceError, InvalidField
 from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry, MemoryType, Status, Trust
-from commonplace.model.results import CompactResult, JournalEntry, JournalRun, Lesson, RecentEntries, RecordRunResult
+from commonplace.model.results import CompactResult, JournalRun, Lesson, RecentEntries, RecordRunResult
 from commonplace.model.scope import Role, Scope
-from commonplace.text.fence import fence, visible
+from commonplace.text.fence import visible
 from commonplace.text.notes import check_text
+from commonplace.text.plural import plural
 from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import (
@@ -39,7 +40,7 @@ from commonplace.verbs.verb import Access, Arg, verb
 log = Log("commonplace.journal")
 NOT_RECORDED = "not_recorded"
 _MAX_DAYS = 36_500
-_ENTRY_FIELDS = ("kind", "time", "run", "task", "worker", "status", "error", "path", "ref")
+_ENTRY_FIELDS = ("kind", "time", "run", "task", "worker", "status", "error", "path", "ref", "text", "trust", "author")
 _RUN_TEXTS = ("goal", "outcome", "started", "finished")
 _TASK_TEXTS = ("description", "result", "error")
 _SHOWN_TEXT = 1_500  # characters of each text of a run that a tool shows
@@ -309,16 +310,13 @@ def _render_record(done: RecordRunResult, _: RecordRunRequest) -> Answer:
 
 
 def _render_recent(found: RecentEntries, _: RecentRequest) -> Answer:
-    data: dict[str, Any] = {"entries": [_entry_data(one) for one in found.entries], "truncated": found.truncated}
+    entries = [shown_fields(one, *_ENTRY_FIELDS) for one in found.entries]
+    data: dict[str, Any] = {"entries": entries, "truncated": found.truncated}
     data |= {"next": found.next} if found.next else {}
     body = "\n\n".join(f"{one.time} {one.kind} {one.status}, {one.path}\n{one.text}" for one in found.entries)
     more = f"More: call again with cursor={visible(found.next)}" if found.next else ""
-    heading = f"{len(found.entries)} entries of the journal, latest first."
+    heading = f"{plural(len(found.entries), 'entry', 'entries')} of the journal, latest first."
     return fenced_answer(data, heading, body, "journal", more)
-
-
-def _entry_data(one: JournalEntry) -> dict[str, Any]:
-    return {**shown_fields(one, *_ENTRY_FIELDS), "text": fence(one.text, {"source": one.ref, "path": one.path})}
 
 
 def _render_run(found: JournalRun, _: RunRequest) -> Answer:
@@ -338,6 +336,7 @@ def _render_run(found: JournalRun, _: RunRequest) -> Answer:
     texts = [manifest[name] for name in _RUN_TEXTS] + [task[name] for task in manifest["tasks"] for name in _TASK_TEXTS]
     is_cut = any(len(to_text(text)) > _SHOWN_TEXT for text in texts if text)
     data = {**shown_fields(found, "run", "path", "complete"), **fields, "tasks": tasks, "truncated": is_cut}
+    data["trust"] = Trust.AGENT.value
     heading = f"Run {visible(found.run)}, {len(tasks)} tasks; all of it is in {found.path}."
     more = "" if found.complete else "The recording is incomplete: record the run again."
     return fenced_answer(data, heading, json.dumps(data, ensure_ascii=False, indent=1), f"run {found.run}", more)
@@ -355,7 +354,7 @@ TOOLS = (
         "the path of the file with all of it.",
         result_schema(
             "run", "path", "complete", "tasks", "truncated",
-            **dict.fromkeys(("run", "path", *_RUN_TEXTS), "string"), complete="boolean", truncated="boolean",
+            **dict.fromkeys(("run", "path", *_RUN_TEXTS, "trust"), "string"), complete="boolean", truncated="boolean",
             tasks=rows_schema("id", "worker", "status", *_TASK_TEXTS, "path", duration="number"),
         ),
         _render_run,
@@ -365,7 +364,7 @@ TOOLS = (
         "What the latest runs did, latest first: all, or the tasks of one worker, or those that ended so (failed).",
         result_schema(
             "entries", "truncated", truncated="boolean", next="string",
-            entries=rows_schema(*_ENTRY_FIELDS, "text"),
+            entries=rows_schema(*_ENTRY_FIELDS),
         ),
         _render_recent,
     ),

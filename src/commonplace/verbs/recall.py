@@ -28,6 +28,7 @@ from commonplace.recall.ranking import ScoredCandidate
 from commonplace.recall.search import SearchResult, search_entries
 from commonplace.text.fence import REFERENCE, visible
 from commonplace.text.naming import make_summary, quote
+from commonplace.text.plural import plural
 from commonplace.text.words import QueryTerms, query_terms
 from commonplace.vault.paths import resolve
 from commonplace.verbs.context import BookContext
@@ -229,7 +230,7 @@ def _explain_nothing(context: BookContext, query: RecallQuery) -> str:
     if not stored.hits and not stored.hidden:
         return "Nothing is stored here yet."
     if query.strong and _search(context, query._replace(strong=False, limit=1))[0].hits:
-        return "No strong match. Without strong you see the weaker ones."
+        return "No strong match. Without `strong` you see the weaker ones."
     return "Nothing found that passes the filters." if has_filters(query) else "Nothing found."
 
 
@@ -366,13 +367,13 @@ def _render_recall(found: RecallResult, _: RecallRequest) -> Answer:
     lines += [hit_text(hit) for hit in found.hits if hit.strong]
     weaker = [hit_text(hit) for hit in found.hits if not hit.strong]
     lines += ["Weaker matches, perhaps about something else:", *weaker] if weaker else []
-    lines += [f"Not shown: {number} entries of {status} memories." for status, number in found.hidden.items()]
+    lines += [f"Not shown: {plural(n, 'entry', 'entries')} of {status} memories." for status, n in found.hidden.items()]
     return Answer(data, "\n".join([*lines, *([found.notice] if found.notice else [])]))
 
 
 def render_timeline(hits: Sequence[Hit]) -> Answer:
     """Return what was stored lately as the answer of a tool."""
-    lines = [f"{len(hits)} entries, latest first. {REFERENCE}"] if hits else ["Nothing was stored."]
+    lines = [f"{plural(len(hits), 'entry', 'entries')}, latest first. {REFERENCE}"] if hits else ["Nothing was stored."]
     return Answer({"hits": list(map(hit_data, hits))}, "\n".join([*lines, *map(hit_text, hits)]))
 
 

@@ -6,18 +6,19 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, NamedTuple
 
-from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, NotFound, TooLarge
+from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, LinkRefused, NotFound, TooLarge
 from commonplace.model.lazy import Log
 from commonplace.model.results import LineMatch, LineMatches
 from commonplace.model.settings import LIMITS
 from commonplace.shell.command import describe_error
 from commonplace.shell.patterns import Pattern, check_length, compile_re2
 from commonplace.shell.view_reader import MAX_LINE, CommandError, LimitReached, PathItem, ViewReader, is_binary
-from commonplace.text.fence import fence, visible
+from commonplace.text.fence import visible
+from commonplace.text.plural import plural
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.port import FileKind
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.files import MORE_FIELDS, OFFSET, next_field, view_reader
+from commonplace.verbs.files import MORE_FIELDS, OFFSET, TextOrigin, find_origin, next_field, view_reader
 from commonplace.verbs.tool import (
     QUERY_LENGTH,
     TEXTS,
@@ -74,7 +75,7 @@ def search_memory(context: BookContext, request: SearchRequest) -> LineMatches:
         raise InvalidField(f"limit must be a number from 1 to {_MOST_LINES:,}.")
     pattern = _compile(request.query, case_sensitive=request.case_sensitive, regex=request.regex)
     book = view_reader(context, everything=request.everything)
-    search = _Search(book, pattern, offset, limit)
+    search = _Search(context, book, pattern, offset, limit)
     notices: list[str] = []
     try:
         for path in _find_files(book, [str(context.resolve(path)) for path in request.paths], search.skip):
@@ -100,7 +101,7 @@ def _compile(query: str, *, case_sensitive: bool, regex: bool) -> Pattern:
         query.encode("utf-8")
         check_length(query)
         text = query if regex else re.escape(query)
-        return compile_re2(text if case_sensitive else f"(?i){text}", is_utf8=True)
+        return compile_re2(text, is_utf8=True, ignores_case=not case_sensitive)
     except UnicodeEncodeError:
         raise InvalidPattern("The query is not valid Unicode text.") from None
     except CommandError as error:
@@ -111,7 +112,8 @@ def _compile(query: str, *, case_sensitive: bool, regex: bool) -> Pattern:
 def _find_files(
     book: ViewReader, paths: Sequence[str], skip: Callable[[str, CommonplaceError], None]
 ) -> Iterator[BookPath]:
-    """Return the files at and below some paths, each once. `skip` is told what cannot be listed."""
+    """Return the files, links and special files at and below some paths, each once. `skip` is told what cannot be
+    listed."""
     seen: set[BookPath] = set()
     for word in paths or ("/",):
         place = resolve(word)
@@ -119,7 +121,7 @@ def _find_files(
         if stat is None:
             raise NotFound(f"{place} does not exist.", hint="List the folders, starting at /.")
         for met in book.walk(PathItem(str(place), place, stat), skip):
-            if met.stat.kind is FileKind.FILE and met.path not in seen:
+            if met.stat.kind is not FileKind.FOLDER and met.path not in seen:
                 seen.add(met.path)
                 yield met.path
 
@@ -127,8 +129,8 @@ def _find_files(
 class _Search:
     """The lines found so far."""
 
-    def __init__(self, book: ViewReader, pattern: Pattern, skip: int, limit: int) -> None:
-        self._book, self._pattern, self._passed, self._limit = book, pattern, skip, limit
+    def __init__(self, context: BookContext, book: ViewReader, pattern: Pattern, skip: int, limit: int) -> None:
+        self._context, self._book, self._pattern, self._passed, self._limit = context, book, pattern, skip, limit
         self.found: list[LineMatch] = []
         self.skipped: list[str] = []
         self.files = 0
@@ -145,8 +147,10 @@ class _Search:
             self.skip(str(path), error)
             return
         if is_binary(data):
+            self._leave_out(str(path), "binary")
             return
         self.files += 1
+        origin: TextOrigin | None = None
         for number, line in enumerate(data.split(b"\n"), 1):
             match = self._pattern.search(line)
             if match is None:
@@ -159,14 +163,20 @@ class _Search:
             else:
                 shown = _cut_line(line, match.start())
                 self._has_cut = self._has_cut or len(shown) > MAX_LINE
-                self.found.append(LineMatch(str(path), number, shown))
+                origin = origin or find_origin(self._context, path, data)
+                self.found.append(LineMatch(str(path), number, shown, *origin))
 
     def skip(self, label: str, error: CommonplaceError) -> None:
         """Remember a file or folder that cannot be read, and why."""
         log.info("event=not_searched code=%s", error.code)
+        if isinstance(error, LinkRefused):
+            self._leave_out(label, "a link or a special file")
+        else:
+            self._leave_out(label, "too large" if isinstance(error, TooLarge) else describe_error(error))
+
+    def _leave_out(self, label: str, reason: str) -> None:
         self._unsearched += 1
         if len(self.skipped) < _SHOWN_SKIPPED:
-            reason = "too large" if isinstance(error, TooLarge) else describe_error(error)
             self.skipped.append(f"{label}: {reason}")
 
     @property
@@ -198,14 +208,12 @@ def _render(found: LineMatches, _: SearchRequest) -> Answer:
     data = {
         **shown_fields(found, "files", "truncated", "next_offset"),
         "skipped": [visible(path) for path in found.skipped],
-        "matches": [
-            {**shown_fields(one, "path", "line"), "text": fence(one.text, {"source": one.path})}
-            for one in found.matches
-        ],
+        "matches": [shown_fields(one, "path", "line", "text", "trust", "author") for one in found.matches],
         **next_field(found.next),
     }
     body = "\n".join(f"{one.path}:{one.line}: {one.text}" for one in found.matches)
-    return fenced_answer(data, f"{len(found.matches)} lines in {found.files} files.", body, "search", found.next)
+    heading = f"{plural(len(found.matches), 'line', 'lines')} in {plural(found.files, 'file', 'files')}."
+    return fenced_answer(data, heading, body, "search", found.next)
 
 
 TOOLS = (
@@ -215,7 +223,7 @@ TOOLS = (
         "meaning, use memory_recall.",
         result_schema(
             "matches", "files", "truncated", files="integer", skipped=TEXTS, **MORE_FIELDS,
-            matches=rows_schema("path", line="integer", text="string"),
+            matches=rows_schema("path", "text", "trust", "author", line="integer"),
         ),
         _render,
     ),

@@ -10,7 +10,7 @@ from commonplace import verbs
 from commonplace.memories import history, lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import CommonplaceError, InvalidKey, NotFound
-from commonplace.model.memory import Memory, Status
+from commonplace.model.memory import Memory, Status, Trust
 from commonplace.model.results import MemoryItem
 from commonplace.model.scope import Role, Scope, ScopeKind
 from commonplace.recall.dates import read_when
@@ -104,6 +104,10 @@ def find_memory(context: BookContext, ref: str, scope: str | None) -> Memory:
     """
     memory = None
     if context.settings.enabled:
+        page_path = _find_page(context, ShowRequest(ref, scope))
+        if page_path is not None:
+            how = f"Read it with `commonplace files read {page_path}`."
+            raise InvalidKey(f"{visible(ref)} is an index page, not a memory.", hint=how)
         if scope is not None:
             memory = _load_in(context, scope, ref)
         elif ref.startswith(RESOURCE_PREFIX):
@@ -226,15 +230,19 @@ def page(context: BookContext, request: PageRequest) -> str:
     place = resolve(request.path)
     if not context.settings.enabled or not place.name.endswith(".md"):
         raise NotFound(f"There is no page {request.path[:200]!a}.")
-    memories = context.memories
-    document = memories.vault.read(memories.space, context.view(), place)
+    data = _read_page(context, place)
     with context.reading() as index:
         row = index.get(*split_path(place)) if len(place.parts) > 1 else None
     if row is not None:
         context.record_uses([row.id])
-        if parse(document.data).meta.status is Status.EXPIRED and context.revive([split_path(place)]):
-            document = memories.vault.read(memories.space, context.view(), place)
-    return context.limit_file(place, document.data).decode("utf-8", "replace")
+        if parse(data).meta.status is Status.EXPIRED and context.revive([split_path(place)]):
+            data = _read_page(context, place)
+    return data.decode("utf-8", "replace")
+
+
+def _read_page(context: BookContext, place: BookPath) -> bytes:
+    """Return a page as the caller sees it."""
+    return verbs.files.view_reader(context).read(place)
 
 
 def has_page(context: BookContext, path: str) -> bool:
@@ -263,6 +271,7 @@ def _render_memory(memory: Memory, _: ShowRequest) -> Answer:
 
 
 _INDEX = "index"  # the name of a page, which no memory can have
+_NAMED_PAGES = (_INDEX, *(f"{place}/{_INDEX}" for place in _PLACES))  # there is one, be it empty
 _DOCTRINE = ("system", "definition.md")
 
 
@@ -273,10 +282,16 @@ def _show_tool(context: BookContext, given: Arguments) -> Answer:
     if path is None:
         return _render_memory(show(context, request), request)
     has_text = has_page(context, str(path))
-    text = fence(page(context, PageRequest(str(path))), {"source": str(path)}) if has_text else ""
-    data = {"key": visible(request.key), "text": text, "revision": ""}
+    if not has_text and request.key not in _NAMED_PAGES:
+        raise NotFound(
+            f"There is no page {visible(str(path))}.", hint="Open the page of a scope, or the book's, with key=index."
+        )
+    text = page(context, PageRequest(str(path))) if has_text else ""
+    data = {"key": visible(request.key), "text": visible(text), "trust": Trust.EXTERNAL.value, "revision": ""}
     data |= {"scope": request.scope} if request.scope else {}
-    return Answer(data, f"{visible(str(path))}. {REFERENCE}\n{text}" if text else "Nothing is stored there yet.")
+    if not text:
+        return Answer(data, "Nothing is stored there yet.")
+    return Answer(data, f"{visible(str(path))}. {REFERENCE}\n{fence(text, {'source': str(path)})}")
 
 
 def _find_page(context: BookContext, request: ShowRequest) -> BookPath | None:
@@ -285,14 +300,15 @@ def _find_page(context: BookContext, request: ShowRequest) -> BookPath | None:
     name, place = request.key, request.scope
     if name.startswith(RESOURCE_PREFIX):
         name = unquote(name.removeprefix(RESOURCE_PREFIX))
-    if place is None and not name.startswith("/"):
+    from_root = ("/", context.root)
+    if place is None and not name.startswith(from_root):
         first, _, rest = name.partition("/")
         if first in _PLACES:
             name, place = rest, first
         elif rest.endswith(".md"):
             name = f"/{name}"
-    if name.startswith("/"):
-        path = resolve(name)
+    if name.startswith(from_root):
+        path = context.resolve(name)
         is_page = path.name == f"{_INDEX}.md" or f"_{_INDEX}" in path.parts or path.parts == _DOCTRINE
         return path if is_page else None
     name = name.removesuffix(".md")

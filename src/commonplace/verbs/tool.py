@@ -5,8 +5,8 @@ is what `check_arguments` enforces, and the other way round: a model is never to
 refused for one that it was not told.
 
 An answer has two forms, data and text, because some hosts show a model the one and some the other. In the text, what is
-recalled stands in a fence that names its source. In the data a recalled text is bare where its trust and its author
-stand beside it, and fenced elsewhere. What is long is cut, and says how to get the rest.
+recalled stands in a fence that names its source. In the data it is bare, with its trust beside it, and its author where
+that is known. What is long is cut, and says how to get the rest.
 """
 
 from __future__ import annotations

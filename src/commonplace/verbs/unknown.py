@@ -22,8 +22,9 @@ def unknown_key(
     trash."""
     scopes = context.caller.scopes() if scope is None else [context.caller.scope(scope)]
     where = "in your scopes" if scope is None else f"in the scope {scope}"
-    message = f"There is no memory {key[:200]!a} {where}{', nor in their trash' if has_trash else ''}."
-    near = find_nearest_names(key, _list_keys(context, scopes, has_trash=has_trash))
+    message = f"There is no memory {key[:200]!r} {where}{', nor in their trash' if has_trash else ''}."
+    known = _list_keys(context, scopes, has_trash=has_trash)
+    near = find_nearest_names(key, [name for name in known if name != key])  # another process may be changing this one
     if near:
         message += f" Did you mean {' or '.join(map(ascii, near))}?"
     elsewhere = _find_elsewhere(context, key, scopes) if hint is None else ""

@@ -130,6 +130,20 @@ def find_connected(host: Host, target: Target) -> list[tuple[Part, object]]:
     return found
 
 
+def find_unreadable(host: Host, target: Target) -> str:
+    """Return the path of the first of a host's files that cannot be read or understood; nothing where all can."""
+    for place, known in _group_by_file(host.build_parts(target)).items():
+        snapshot = FileSnapshot(*place)
+        try:
+            text = files.read(*place, target.find_limits(*place)).text
+            with naming_file(snapshot):
+                for part in known:
+                    find_ours(text, part)
+        except CommonplaceError:
+            return snapshot.path
+    return ""
+
+
 def _read_files(
     host: Host, target: Target, parts: Sequence[Part]
 ) -> Iterator[tuple[FileSnapshot, list[Part], list[Part]]]:
@@ -160,8 +174,12 @@ def load_host(name: str) -> Host:
     """Return the host of a name; raise UnknownHost where there is none."""
     known = list_hosts()
     if name not in known:
+        from commonplace.text.nearest import find_nearest_names  # noqa: PLC0415 - difflib, only for a mistake
+
+        near = find_nearest_names(name, known)
+        guess = f" Did you mean {' or '.join(near)}?" if near else ""
         raise UnknownHost(
-            f"Unknown host {name[:40]!a}.",
+            f"Unknown host {name[:40]!a}.{guess}",
             hint=f"Known: {', '.join(known)}. For any other: `commonplace connect agents-md`.",
         )
     host: Host = importlib.import_module(f"commonplace.hosts.{name.replace('-', '_')}").HOST

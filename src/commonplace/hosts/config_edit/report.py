@@ -7,22 +7,27 @@ program in a project's files is started only by its name: a path there was writt
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from commonplace.hosts.config_edit.commands import find_on_path, is_startable, split_program
-from commonplace.hosts.config_edit.connect import find_connected
+from commonplace.hosts.config_edit.connect import find_connected, find_unreadable, plan_connect
 from commonplace.hosts.config_edit.entries import find_programs
 from commonplace.hosts.config_edit.files import FileSnapshot
 from commonplace.hosts.config_edit.notes import find_oldest, find_since, find_time
 from commonplace.hosts.config_edit.parts import PROJECT, ConfigEntry, Host, InstalledPlugin, Part, Target
 from commonplace.hosts.config_edit.plan import read_value
+from commonplace.model import DISTRIBUTION
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.host_results import HostConnection, HostStatus
 
 Checked = dict[tuple[str, ...], str] | None
 """What is known of the programs that were started, by the words that start them; None: none is started."""
+_Place = tuple[str, tuple[str | None, ...]]  # a file, and the path of an entry in it
+_Entries = Sequence[tuple[Part, object]]
 _SECONDS = 20  # for a program to print its version: a busy machine is slow
+_ON_PATH = f"Put `commonplace` on your PATH (`uv tool install {DISTRIBUTION}`): these files start it by its name."
+_BY_HAND = "Repair by hand what the message names: connecting again would change nothing."
 _ASKS = {"commonplace": "--version", "commonplace-hook": "--help"}
 
 
@@ -47,12 +52,18 @@ def report_host(host: Host, targets: Mapping[str, Target], checked: Checked) -> 
     first = next(iter(targets.values()))
     found: list[HostConnection] = []
     problems: list[str] = []
+    seen: set[_Place] = set()
     for scope in host.scopes:
         try:
-            connection = _report_scope(host, targets[scope], checked)
+            entries = find_connected(host, targets[scope])
+            places = {_find_place(part) for part, _ in entries}
+            if places and places <= seen:
+                continue  # in the home folder the files of a project are the user's own
+            seen |= places
+            connection = _report_scope(host, targets[scope], entries, checked)
         except CommonplaceError as error:
+            connection = _report_unreadable(host, targets[scope], error)
             problems.append(error.message)
-            continue
         if connection is not None:
             found.append(connection)
             problems += connection.problems
@@ -67,37 +78,69 @@ def report_host(host: Host, targets: Mapping[str, Target], checked: Checked) -> 
     )
 
 
-def _report_scope(host: Host, target: Target, checked: Checked) -> HostConnection | None:
-    """Return how a host is connected at one target; None where it is not."""
-    found, plugin = find_connected(host, target), host.find_plugin(target)
+def _report_unreadable(host: Host, target: Target, error: CommonplaceError) -> HostConnection | None:
+    """Return the connection of a host that was connected and has a file that cannot be read now; None for any other."""
+    since = find_since(host, target)
+    if since is None:
+        return None
+    return HostConnection(
+        scope=target.scope,
+        source="connect",
+        since=since,
+        command=(),
+        works=False,
+        problems=(error.message,),
+        hint=error.hint,
+        path=find_unreadable(host, target),
+    )
+
+
+def _report_scope(host: Host, target: Target, found: _Entries, checked: Checked) -> HostConnection | None:
+    """Return how a host is connected at one target, by what is ours in its files; None where it is not."""
+    plugin = host.find_plugin(target)
     if plugin is not None:
         return _report_plugin(host, target, plugin, bool(found) and not plugin.has_our_place, checked)
     if not found:
         return None
-    repair = _make_command(host, target, has_protocol=any("pre-tool" in str(given) for _, given in found))
-    problems = []
+    has_protocol = any("pre-tool" in str(given) for _, given in found)
+    repair = _make_command(host, target, has_protocol=has_protocol)
+    problems: dict[str, str] = {}  # with the file of each
     programs: dict[tuple[str, ...], None] = {}
+    is_found_by_name = False  # a program that does not work
     for part, given in found:
         value = read_value(part, given)
         for words in find_programs(value):
             programs[words] = None
             problem = _check_program(words, target, checked)
-            problems += [f"{_find_path(part)} starts {words[0]}, {problem}."] if problem else []
+            if problem:
+                problems[f"{_find_path(part)} starts {words[0]}, {problem}."] = _find_path(part)
+                is_found_by_name = is_found_by_name or not os.path.isabs(words[0])
         if isinstance(value, dict) and (value.get("enabled") is False or value.get("disabled") is True):
-            problems.append(f"The server is switched off in {_find_path(part)}.")
+            problems[f"The server is switched off in {_find_path(part)}."] = _find_path(part)
     if not set(map(_find_place, host.build_parts(target))) <= {_find_place(part) for part, _ in found}:
-        problems.append(f"Not all of it is as this version writes it: `{repair}`.")
+        problems[f"Not all of it is as this version writes it: `{repair}`."] = _find_path(found[0][0])
     command = next((words for words in programs if split_program(words)[0] == "commonplace"), next(iter(programs), ()))
     since = find_since(host, target) or find_oldest(part for part, _ in found)
+    helps = bool(problems) and _may_help(host, target._replace(has_protocol=has_protocol))
     return HostConnection(
         scope=target.scope,
         source="connect",
         since=since,
         command=tuple(command),
         works=not problems,
-        problems=tuple(dict.fromkeys(problems)),
-        repair=repair if problems else "",
+        problems=tuple(problems),
+        repair=repair if helps else "",
+        hint="" if helps or not problems else _ON_PATH if is_found_by_name else _BY_HAND,
+        path=next(iter(problems.values()), _find_path(found[0][0])),
     )
+
+
+def _may_help(host: Host, target: Target) -> bool:
+    """Return whether connecting again would change a file of the host."""
+    try:
+        return any(change.action != "unchanged" for change in plan_connect(host, target))
+    except CommonplaceError:  # it says why when it is run
+        return True
 
 
 def _report_plugin(
@@ -120,6 +163,7 @@ def _report_plugin(
         works=not problems,
         problems=tuple(dict.fromkeys(problems)),
         repair=repair,
+        path=plugin.path,
     )
 
 
@@ -158,7 +202,7 @@ def _run(words: tuple[str, ...], target: Target) -> str:
     return "" if done.returncode == 0 else f"which ends with status {done.returncode}"
 
 
-def _find_place(part: Part) -> tuple[str, tuple[str | None, ...]]:
+def _find_place(part: Part) -> _Place:
     """Return where a part is: its file, and the path of an entry in it."""
     return _find_path(part), part.path if isinstance(part, ConfigEntry) else ()
 
