@@ -40,8 +40,11 @@ def write_slack(folder: Path) -> Path:
     (folder / "general").mkdir(parents=True)
     people = [{"id": "U1", "team_id": "T1", "name": "ann", "profile": {"real_name": "Ann Lee"}},
               {"id": "U2", "team_id": "T1", "name": "bob", "profile": {"real_name": "Bob Roe"}}]  # fmt: skip
-    said = [{"type": "message", "user": "U1", "ts": "1793610000.000100", "text": "The release is on Thursday, <@U2>."},
-            {"type": "message", "user": "U2", "ts": "1793610060.000200", "text": "Fine, I will freeze the branch."}]  # fmt: skip
+    texts = ("The release is on Thursday, <@U2>.", "Fine, I will freeze the branch.")
+    said = [
+        {"type": "message", "user": f"U{number}", "ts": f"17936100{number}0.000100", "text": text}
+        for number, text in enumerate(texts, 1)
+    ]
     (folder / "users.json").write_text(json.dumps(people))
     (folder / "channels.json").write_text(json.dumps([{"id": "C1", "name": "general", "members": ["U1", "U2"]}]))
     (folder / "general" / "2026-11-02.json").write_text(json.dumps(said))

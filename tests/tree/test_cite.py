@@ -54,7 +54,7 @@ def test_what_holds(answer: str) -> None:
     ],
 )
 def test_what_does_not_hold(answer: str, code: str) -> None:
-    """A marker without a footnote, other words, another order, a quoted summary and a long quotation of nothing fail."""
+    """A marker without a footnote, other words, another order, a quoted summary, a long quotation of nothing."""
     assert check(answer) == [code]
 
 
@@ -68,6 +68,6 @@ def test_footnotes_are_checked() -> None:
 
 @given(st.text(alphabet='ab "“”>[]^1:·.\n`'))
 def test_any_answer_is_checked(answer: str) -> None:
-    """Whatever an answer looks like, the check ends with a verdict, which is positive if and only if nothing is wrong."""
+    """Whatever an answer looks like, the check ends with a verdict: good if and only if nothing is wrong."""
     found = check_citations(answer, LEAVES.get)
     assert found.ok == (not found.faults)

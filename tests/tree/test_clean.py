@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.tree.clean import CleanText, EarlierLines, clean_text
+from commonplace.tree.clean import CleanText, clean_text
+from commonplace.tree.earlier_lines import EarlierLines
 from commonplace.tree.source import SourceKind
 
 PARENT = dedent(

@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 import pytest
 
-from commonplace.tree.clean import CleanText, EarlierLines, clean_text
+from commonplace.tree.clean import CleanText, clean_text
+from commonplace.tree.earlier_lines import EarlierLines
 
 FOLDER = Path(__file__).parent / "clean_mails"
 LANGUAGES = {

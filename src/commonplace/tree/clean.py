@@ -2,22 +2,23 @@
 
 `ingest` calls `clean_text` for every unit. Three kinds of sign say what a quote is: marks ("> ", a block of headers),
 attribution lines ("On 12 November, Ann wrote:"), and evidence: a run of lines that an earlier message of the thread
-has, which needs no language. `clean_marks` knows what lines look like; what a quote is, is decided here. A wrong cut is
-worse than a leftover: forwards, answers between quotes, code, and what is quoted in a first message all stay.
+has, which needs no language. `clean_marks` and `clean_endings` know what lines look like; what a quote is, is decided
+here. A wrong cut is worse than a leftover: forwards, answers between quotes, code, and what is quoted in a first
+message all stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from commonplace.model.lazy import lazy
+from commonplace.tree import clean_endings as endings
 from commonplace.tree import clean_marks as marks
+from commonplace.tree.earlier_lines import MAX_MAIL, EarlierLines, normalise
 from commonplace.tree.source import SourceKind
 from commonplace.tree.subjects import read_subject
 
-_MAX_MAIL = 2_000_000  # characters; a longer mail is a dump, and is only tidied
-_MAX_EARLIER = 50  # messages, the last ones, that evidence is looked for in
 _MAX_ROUNDS = 4  # of cleaning: with the signature gone, a footer above it is at the end
 _MAX_TAILS = 20  # pieces cut from one end
 _KEPT, _QUOTE, _SIGNATURE, _FOOTER = range(4)
@@ -27,8 +28,6 @@ _REPL = lazy(r">>> |>>>\Z")
 _DIFF_PLACE = lazy(r"\d+(?:,\d+)?[acd]\d+(?:,\d+)?\Z")
 _PROMPT = lazy(r"\s*(?:[\w.@:~/-]{0,60}[$%#]|PS [^>]{0,80}>) \S")
 _PATCH_STARTS = ("diff --git ", "@@ -", "Index: ")
-_SIGNS = (("’", "'"), ("‘", "'"), ("“", '"'), ("”", '"'), ("„", '"'), ("«", '"'), ("»", '"'), ("*", ""), ("\u200b", ""))
-_RUN_WORDS = 4  # that stand together prove that a line is of an earlier message, however its lines were wrapped
 _FRAME_SIGNS = "-_=—–*"
 
 
@@ -41,57 +40,6 @@ class CleanText(NamedTuple):
     footer: int = 0
 
 
-class EarlierLines:
-    """The lines of the earlier messages of a thread, already cleaned, oldest first.
-
-    Nothing is read before it is needed.
-    """
-
-    def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._texts = list(texts)
-        self._lines: set[str] | None = None
-        self._ends: set[str] = set()
-        self._runs: set[tuple[str, ...]] | None = None
-
-    def add(self, text: str) -> None:
-        """Add the text of a message."""
-        self._texts.append(text)
-        self._lines = self._runs = None
-
-    def __bool__(self) -> bool:
-        return bool(self._texts)
-
-    def has(self, line: str) -> bool:
-        """Return whether a message has a line, which is normalised."""
-        if self._lines is None:
-            messages = [_normalise(text) for text in self._last()]
-            self._lines = {line for message in messages for line in message}
-            self._ends = {next(filter(None, reversed(message)), "") for message in messages}
-        return line in self._lines
-
-    def has_at_end(self, line: str) -> bool:
-        """Return whether a message ends with a line, which is normalised."""
-        return self.has(line) and line in self._ends
-
-    def count_runs(self, text: str) -> tuple[int, int]:
-        """Return how many runs of words a normalised text has, and how many of them a message has, too.
-
-        Lines that were wrapped anew are known by them.
-        """
-        if self._runs is None:
-            self._runs = {run for text in self._last() for run in _word_runs(" ".join(_normalise(text)))}
-        runs = list(_word_runs(text))
-        return len(runs), sum(run in self._runs for run in runs)
-
-    def covers(self, line: str) -> bool:
-        """Return whether nearly all words of a normalised line stand together in a message."""
-        count, shared = self.count_runs(line)
-        return count >= 3 and shared >= 0.6 * count
-
-    def _last(self) -> list[str]:
-        return [text[:_MAX_MAIL] for text in self._texts[-_MAX_EARLIER:]]
-
-
 def clean_text(text: str, *, kind: SourceKind, title: str, earlier: EarlierLines | None) -> CleanText:
     """Return a text as its author wrote it, and what was cut.
 
@@ -100,7 +48,7 @@ def clean_text(text: str, *, kind: SourceKind, title: str, earlier: EarlierLines
     be left, because it only quotes or is only a signature: an empty unit says nothing.
     """
     tidy = _tidy(text, keeps_mark=kind == "email")
-    if kind != "email" or len(tidy) > _MAX_MAIL:
+    if kind != "email" or len(tidy) > MAX_MAIL:
         return CleanText(tidy)
     subject = read_subject(title)
     counts = [0, 0, 0, 0]
@@ -153,7 +101,7 @@ class _Mail:
         known = bytearray(len(self._lines))
         if not self._earlier or any(line.startswith(_PATCH_STARTS) for line in self._lines):
             return known
-        self._normal = _normalise("\n".join(self._lines))
+        self._normal = normalise("\n".join(self._lines))
         for at, line in enumerate(self._normal):
             known[at] = bool(line) and not self._marked[at] and self._earlier.has(line)
         return known
@@ -400,10 +348,10 @@ class _Mail:
             if end == begin:
                 break
             is_rule = label == _FOOTER and marks.is_separator(self._lines[end - 1])
-            at = end - 1 if is_rule else marks.find_footer(self._lines, begin, end) if is_last else end
+            at = end - 1 if is_rule else endings.find_footer(self._lines, begin, end) if is_last else end
             label = _FOOTER
             if at == end:
-                at = marks.find_signature(self._lines, begin, end, is_last=is_last)
+                at = endings.find_signature(self._lines, begin, end, is_last=is_last)
                 label = _SIGNATURE
             if at == end:
                 break
@@ -415,7 +363,7 @@ class _Mail:
 # --- Texts and lines ---
 def _tidy(text: str, *, keeps_mark: bool) -> str:
     """Return a text without white space at the ends of lines, and with at most two empty lines together."""
-    lines = (line if keeps_mark and line == marks.SIGNATURE_MARK else line.rstrip() for line in text.split("\n"))
+    lines = (line if keeps_mark and line == endings.SIGNATURE_MARK else line.rstrip() for line in text.split("\n"))
     return _EMPTY_LINES.sub("\n\n\n", "\n".join(lines)).strip("\n")
 
 
@@ -443,17 +391,3 @@ def _last_paragraph(lines: Sequence[str]) -> Sequence[str]:
     while start and lines[start - 1]:
         start -= 1
     return lines[start:]
-
-
-def _normalise(text: str) -> list[str]:
-    """Return the lines of a text as they are compared: case, quote marks and white space do not count."""
-    text = text.casefold()
-    for sign, plain in _SIGNS:
-        if sign in text:
-            text = text.replace(sign, plain)
-    return [" ".join(line.lstrip("> |＞").split()) for line in text.split("\n")]
-
-
-def _word_runs(text: str) -> Iterator[tuple[str, ...]]:
-    words = text.split()
-    return zip(*(words[at:] for at in range(_RUN_WORDS)), strict=False)

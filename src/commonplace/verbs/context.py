@@ -41,26 +41,12 @@ from commonplace.vault.paths import (
 )
 from commonplace.vault.port import UNUSABLE, Write
 from commonplace.vault.scope_pages import SCOPE_PAGE, Evidence, find_folder, list_scope_pages
-from commonplace.verbs.embedding import BookEmbedding
+from commonplace.verbs.embedding import BookEmbedding, SharedParts
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
-    from commonplace.tree.store import TreeStore
 
 log = Log("commonplace.book")
-
-
-class SharedParts:
-    """What all callers of one open book share, and a verb opens when it first needs it."""
-
-    def __init__(self) -> None:
-        self.tree: TreeStore | None = None
-        self.tree_semantic: SemanticIndex | None = None
-
-    def close(self) -> None:
-        """Close what is open."""
-        if self.tree is not None:
-            self.tree.close()
 
 
 class BookContext:

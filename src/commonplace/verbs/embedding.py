@@ -20,6 +20,7 @@ from commonplace.model.lazy import Log
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
+    from commonplace.tree.store import TreeStore
 
 log = Log("commonplace.book")
 _LOCK = "embedding"
@@ -90,3 +91,16 @@ class BookEmbedding:
             log.debug("event=embedded_elsewhere")
         except Exception as error:  # noqa: BLE001 - no caller waits, and the next recall goes on and says what is wrong
             log.warning("event=embedding_stopped error=%s", type(error).__name__)
+
+
+class SharedParts:
+    """What all callers of one open book share, and a verb opens when it first needs it."""
+
+    def __init__(self) -> None:
+        self.tree: TreeStore | None = None
+        self.tree_semantic: SemanticIndex | None = None
+
+    def close(self) -> None:
+        """Close what is open."""
+        if self.tree is not None:
+            self.tree.close()

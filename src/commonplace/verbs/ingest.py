@@ -11,7 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Annotated, BinaryIO, NamedTuple, cast
 
 from commonplace.guard.audit import Facts
@@ -114,15 +114,19 @@ def _update_source(context: BookContext, tree: TreeStore, source: TreeSource, re
 def _ingest_path(context: BookContext, tree: TreeStore, path: str, request: IngestRequest) -> IngestResult:
     with open_files(path, context.root) as files:
         reader = find_reader(files, request.kind)
-        source = _choose_source(tree, files, reader, request)
+        # Another process may begin the same source, or one of the same name.
+        with nullcontext() if request.dry_run else tree.lock():
+            source = _choose_source(tree, files, reader, request)
+            if not request.dry_run:
+                tree.save_source(source)
         options = ReadOptions(frozenset(name.casefold() for name in source.me), source.timezone)
         known = _read_signatures(context, source) if is_read_by_file(reader) else {}
-        changed = _CountedFiles(files, [name for name in files.names if known.get(name) != _signature(files, name)])
+        # As they are before they are read: what is added to them meanwhile is read the next time.
+        signatures = {name: _signature(files, name) for name in files.names}
+        changed = _CountedFiles(files, [name for name in files.names if known.get(name) != signatures[name]])
         has_survey = reader.KIND == "email"  # what comes last in a mailbox may say what belongs together
         tell = _teller(context, changed, 2 if has_survey else 1)
         ingestion = Ingestion(tree, source, redact, tell, dry=request.dry_run)
-        if not request.dry_run:
-            tree.save_source(source)
         for left in files.skipped:
             ingestion.counts.note_skipped(SkippedUnit(left.name, left.reason))
         if changed.names:
@@ -133,8 +137,7 @@ def _ingest_path(context: BookContext, tree: TreeStore, path: str, request: Inge
         if not request.dry_run and is_read_by_file(reader):
             # What could not be read may be readable later: with an extra, or once it may be opened.
             bad = {item.place.partition(",")[0] for item in ingestion.counts.skipped}
-            read = {name: _signature(files, name) for name in files.names if name not in bad}
-            _write_signatures(context, source, read)
+            _write_signatures(context, source, {name: signatures[name] for name in files.names if name not in bad})
         return _report(source, ingestion.counts, unchanged, dry_run=request.dry_run)
 
 

@@ -29,7 +29,7 @@ class TreeForgetRequest(NamedTuple):
     source: Annotated[str, Arg("the source's id, as tree sources shows it", is_positional=True)]
 
 
-class MergeRequest(NamedTuple):
+class EntityMergeRequest(NamedTuple):
     """What `merge_entities` is asked."""
 
     first: Annotated[str, _ENTITY._replace(metavar="A")]
@@ -102,7 +102,7 @@ def _describe_merge(result: EntityMerge, _: object) -> Facts:
     examples=("commonplace tree entity merge person:ann@example.org person:ann@example.com",),
     no_tool=_NO_TOOL,
 )
-def merge_entities(context: BookContext, request: MergeRequest) -> EntityMerge:
+def merge_entities(context: BookContext, request: EntityMergeRequest) -> EntityMerge:
     """Say that two ids are one person or thing.
 
     It is a line of tree/people.md, which you may also edit. `tree entity undo` takes it back.
