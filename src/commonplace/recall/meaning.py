@@ -246,7 +246,7 @@ class SemanticIndex:
         if self._vectors is None:
             from commonplace.recall.vectors import EntryVectors  # noqa: PLC0415 - it loads numpy
 
-            self._vectors = EntryVectors(self.embedder, self.embed_question)
+            self._vectors = EntryVectors(self.embedder, self.embed_question, is_packed=self._passages > 1)
         self._vectors.refresh(reading, self._index.epoch, self._model)
         return self._vectors
 

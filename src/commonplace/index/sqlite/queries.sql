@@ -227,17 +227,19 @@ SELECT 1 FROM entry WHERE worded = 0 LIMIT 1;
 SELECT no FROM entry WHERE worded = 0 AND +space = ? AND recorded_to IS NULL ORDER BY no DESC LIMIT ?;
 
 -- name: unworded
--- With what stands before and after: in its conversation, else in its note.
+-- With what stands before and after: in its conversation, else in its note; a mail or a section speaks for itself.
 SELECT e.no, e.text, e.author, e.moment, e.tags, e.name,
        CASE WHEN m.given THEN m.summary ELSE '' END, m.tags,
-       CASE WHEN e.thread IS NULL THEN
+       CASE WHEN e.thread IS NULL AND e.id >= 'u-' AND e.id < 'u.' THEN NULL
+       WHEN e.thread IS NULL THEN
            (SELECT p.text FROM entry p WHERE p.space = e.space AND p.folder = e.folder AND p.name = e.name
             AND p.place < e.place ORDER BY p.place DESC LIMIT 1)
        ELSE
            (SELECT p.text FROM entry p WHERE p.space = e.space AND p.folder = e.folder AND p.thread = e.thread
             AND p.turn < e.turn AND p.recorded_to IS NULL ORDER BY p.turn DESC LIMIT 1)
        END,
-       CASE WHEN e.thread IS NULL THEN
+       CASE WHEN e.thread IS NULL AND e.id >= 'u-' AND e.id < 'u.' THEN NULL
+       WHEN e.thread IS NULL THEN
            (SELECT n.text FROM entry n WHERE n.space = e.space AND n.folder = e.folder AND n.name = e.name
             AND n.place > e.place ORDER BY n.place LIMIT 1)
        ELSE
