@@ -136,6 +136,11 @@ def _status(call: Call) -> int:
         ("waiting", f"{plural(status.waiting, 'memory', 'memories')} for `commonplace review`"),
         *([("vectors", _unembedded(status.unembedded))] if status.unembedded else []),
         *([("from outside", _outside(status.outside))] if status.outside else []),
+        *(
+            [("ingested", f"{plural(status.sources, 'source', 'sources')}: `commonplace tree`")]
+            if status.sources
+            else []
+        ),
         ("connected", ", ".join(map(_connected, hosts)) or "no agent program: `commonplace connect HOST`"),
         ("network", ", ".join(status.leaves_machine) or "none"),
         ("version", f"{status.version} (format of this book: {status.format or 'unknown'})"),

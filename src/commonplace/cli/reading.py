@@ -80,7 +80,8 @@ def _print_hits(
         ]
         source += ["from outside"] if hit.trust == "external" else []
         source += [hit.mark] if hit.mark else []
-        screen.line(f"{screen.paint(shown(hit.key), 'name')}  {screen.paint('  '.join(source), 'weak')}")
+        name = hit.ref if hit.kind is HitKind.LEAF else hit.key  # what `show` takes
+        screen.line(f"{screen.paint(shown(name), 'name')}  {screen.paint('  '.join(source), 'weak')}")
         screen.block(hit.text)
         if hit.later is not None:
             screen.line(f"  {screen.paint(f'later: {shown(describe_later(hit.later))}', 'warn')}")

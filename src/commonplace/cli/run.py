@@ -139,6 +139,8 @@ def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
     if rest[place] in actions:
         return f"{name} {rest[place]}", [*rest[:place], *rest[place + 1 :]]
     full = " ".join(rest[place : place + 2])  # an action of two words
+    if full not in actions and {"-h", "--help"} & {*rest}:
+        return name, rest
     if full not in actions:
         raise Usage(f"{name} {rest[place]} needs one of: {', '.join(list_second_words(actions, rest[place]))}")
     return f"{name} {full}", [*rest[:place], *rest[place + 2 :]]

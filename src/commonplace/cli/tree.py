@@ -106,6 +106,7 @@ def _print_hits(screen: Screen, hits: Sequence[Hit]) -> None:
         if hit is first_weak:
             screen.line(screen.paint("Weaker matches:", "warn"))
         source = [shown(hit.tree), shown(screen.minute(hit.time_start)), *([shown(hit.author)] if hit.author else [])]
+        source.append("from outside")
         title = shown(hit.title) or shown(hit.summary)
         screen.line(f"{screen.paint(title, 'name')}  {screen.paint('  '.join(source), 'weak')}")
         screen.block(hit.text)

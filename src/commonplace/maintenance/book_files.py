@@ -28,12 +28,16 @@ from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MAX_LEVELS, MEMORIES, P
 from commonplace.vault.port import UNUSABLE, FileKind, Stat
 from commonplace.vault.scope_pages import SCOPE_PAGE
 
-UNUSABLE_DATABASES = ("index.db.unusable-", "state.db.aside-")  # how the names of replaced databases start
+UNUSABLE_DATABASES = (
+    "index.db.unusable-",
+    "tree.db.unusable-",
+    "state.db.aside-",
+)  # how the names of replaced databases start
 _TOP_NAMES = ("index.md", "system", MEMORIES.name, "data", "journal", "tree", PRIVATE.name)
 _SCOPE_KINDS = {kind.value: kind for kind in ScopeKind}
 _ENTER, _READ, _CHANGE = 0o011, 0o044, 0o022  # mode bits of the group and of others
 MAX_BYTES = 16_000_000  # of a file that `scan` reads
-DATABASES = ("index.db", "state.db")  # with their logs; the files have the same text
+DATABASES = ("index.db", "state.db", "tree.db")  # with their logs; the files have the same text
 _FILES = ("index.md", "book-id", "format", "config.toml", "key", "received", ".gitignore", *DATABASES)
 _FOLDERS = (
     *_SCOPE_KINDS, *_TOP_NAMES[1:], "history", "trash", "tombstones", "vouched", "revisions", "locks", "audit",

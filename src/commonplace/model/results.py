@@ -153,6 +153,7 @@ class BookStatus(NamedTuple):
     can_lock: bool = True  # False: the locks of the book's file system exclude nobody
     unembedded: int | None = None  # entries without a vector yet; None where only a service or another package knows
     problems: tuple[str, ...] = ()  # what is wrong with the book itself, and what to do about it
+    sources: int = 0  # of mail, chat and documents
 
 
 class ScaffoldResult(NamedTuple):

@@ -20,7 +20,7 @@ from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.tree.units import LEAF_PREFIX, Leaf, TreeUnit, divide_into_leaves, first_unit_of, read_unit
 from commonplace.vault.paths import TREE, resolve
 
-_MOST_AUTHORS = 10
+_MOST_AUTHORS = 60  # names: some are of one person
 _BULK_LOSS = 0.05
 _EVERYTHING = 1_000_000_000
 log = Log("commonplace.tree")

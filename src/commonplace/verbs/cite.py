@@ -34,6 +34,7 @@ def cite(context: BookContext, request: CiteRequest) -> CiteResult:
     quotation must be in the leaf that it cites, word for word; `...` may stand for what was left out. What does not
     hold is printed, and the exit status is 1.
     """
+    context.check_enabled()
     tree = open_tree(context)
     tree.freshen()
 

@@ -340,7 +340,7 @@ def _retire_folder(context: BookContext, folder: BookPath, now: str) -> RetireRe
 TOOLS = (
     make_tool(
         forget, "memory_forget", "Forget", "write",
-        "Move a memory to the trash (30 days): it is wrong, or the user asks. To correct one: memory_store with "
+        "Move a memory to the trash (30 days): it is wrong, or the user asks. To correct: memory_store with "
         "mode=replace, or decision=supersede:KEY.",
         change_schema(), render_change, read_only=False, destructive=True,
     ),

@@ -62,7 +62,7 @@ def _undo_tool(context: BookContext, given: Arguments) -> Answer:
 TOOLS = (
     Tool(
         "memory_history", "History", "history", "read",
-        "With key: a memory's revisions. Without: what all sessions stored lately, to pick up work.",
+        "With key: a memory's revisions. Without: what all sessions stored lately.",
         {
             **{name: field_schema(field) for name, field in _FIELDS.items() if name != "limit"},
             "limit": field_schema(_FIELDS["limit"]._replace(default=_LATEST)),
@@ -73,7 +73,7 @@ TOOLS = (
     ),
     Tool(
         "memory_undo", "Undo", "undo", "write",
-        "Bring back the text before a memory's last change; with action=restore, a forgotten memory.",
+        "Bring back the text before a memory's last change; action=restore: a forgotten memory.",
         {
             **{field.name: field_schema(field) for field in tool_fields(KeyRequest)},
             "action": {**text_schema("what to do"), "enum": ["undo", "restore"]},

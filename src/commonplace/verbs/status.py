@@ -23,6 +23,7 @@ from commonplace.model.errors import CommonplaceError, InvalidSettings, NotPermi
 from commonplace.model.memory import Status
 from commonplace.model.results import BookStatus, ScopeStatus
 from commonplace.model.settings import INCLUDED, Setting, explain_settings, load_settings, mask_password
+from commonplace.tree.store import list_sources
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER
 from commonplace.vault.port import ABSENT, UNUSABLE, Write
@@ -93,6 +94,7 @@ def status(context: BookContext, _: NoRequest) -> BookStatus:
         can_lock=context.memories.vault.can_lock(context.memories.space),
         unembedded=_count_unembedded(context),
         problems=_find_problems(context),
+        sources=len(list_sources(context.memories)),
     )
 
 

@@ -352,7 +352,7 @@ TOOLS = (
         store, "memory_store", "Store", "write",
         "Keep a fact for later sessions and other agents: a decision with its reason, a correction, a preference. "
         "Never secrets, what the repository already says, or the state of one task.\n"
-        "scope: project (default) holds in this repository; global everywhere for this user; agent only you need; "
+        "scope: project (default) holds in this repository; global everywhere; agent only you need; "
         "session this conversation.\n"
         "type: user who they are; feedback how they want the work done; project facts and decisions (default); "
         "reference where things are.\n"

@@ -6,6 +6,7 @@ text of a leaf may be quoted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, NamedTuple
 
@@ -18,9 +19,11 @@ from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.times import shift_time
 from commonplace.model.tree_results import AuthorCount, Entity, EntityList, LeafList, TreeHits
 from commonplace.recall.query import RecallQuery
-from commonplace.text.fence import REFERENCE, visible
+from commonplace.text.fence import REFERENCE, fence, visible
+from commonplace.text.naming import one_line
 from commonplace.text.words import fold_text
 from commonplace.tree.entities import ENTITY_KINDS, choose_names
+from commonplace.tree.people import PeopleBook
 from commonplace.tree.retrieve import UnitQuery, find_units, open_leaves
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.vault.paths import resolve
@@ -41,6 +44,7 @@ from commonplace.verbs.verb import Access, Arg, verb
 _SOURCE_KINDS = ("email", "chat", "document")
 _MOST_LABELS = 2_000  # that a query may name; those mentioned most are shown
 _MOST_NEAREST = 5
+_MOST_AUTHORS = 10
 _MOST_NAMES = 20  # in texts that a query may mean
 _EVERYTHING = 1_000_000_000
 _WORD = lazy(r"[^\W_]+")
@@ -216,8 +220,19 @@ def _begin_window(tree: TreeStore, days: int | None) -> str:
 def _ask(tree: TreeStore, sources: Sequence[TreeSource], asked: UnitQuery) -> TreeHits:
     found = find_units(tree, asked)
     hits = make_unit_hits(tree, sources, found.hits, asked.query, is_listed=not asked.query.strip())
-    authors = tuple(AuthorCount(author, units) for author, units in found.authors)
+    authors = _join_authors(tree.people(), found.authors)
     return TreeHits(hits, found.total, found.total > len(hits), authors, notice=found.notice)
+
+
+def _join_authors(people: PeopleBook, counted: Sequence[tuple[str, int]]) -> tuple[AuthorCount, ...]:
+    """Return who wrote most, each person once by the name that they use most."""
+    names: dict[str, str] = {}
+    numbers = Counter[str]()
+    for author, number in counted:
+        person = people.canonical(f"person:{fold_text(author)}")
+        names.setdefault(person, author)
+        numbers[person] += number
+    return tuple(AuthorCount(names[person], number) for person, number in numbers.most_common(_MOST_AUTHORS))
 
 
 @verb(
@@ -312,6 +327,8 @@ def find_leaf(context: BookContext, ref: str) -> Memory | None:
 
 # Tools
 
+_OUTSIDE = {"source": "tree", "trust": "external"}
+_NOBODY = "Nobody and nothing of that name is mentioned."
 _HIT_ROWS = rows_schema("ref", "text", "author", "trust", "time", "title", "tree")
 
 
@@ -340,10 +357,11 @@ def _render_hits(found: TreeHits, _: object) -> Answer:
     heading = f"{len(found.hits)} of {found.total}." if found.hits else "Nothing found."
     if found.nearest:
         data["nearest"] = [*map(visible, found.nearest)]
-        heading = f"Unknown id. Like it: {', '.join(map(visible, found.nearest))}"
+        heading = "Unknown id. Like it:\n" + fence("\n".join(map(one_line, found.nearest)), _OUTSIDE)
     lines = [_hits_text(found.hits, heading)]
     if found.authors:
-        lines.append("Most by: " + ", ".join(f"{visible(item.author)} ({item.units})" for item in found.authors))
+        names = "\n".join(f"{one_line(item.author)}: {item.units}" for item in found.authors)
+        lines += ["Who wrote most:", fence(names, _OUTSIDE)]
     lines += [found.notice] if found.notice else []
     return Answer(data, "\n".join(lines))
 
@@ -351,10 +369,11 @@ def _render_hits(found: TreeHits, _: object) -> Answer:
 def _render_entities(found: EntityList, _: object) -> Answer:
     rows = [shown_fields(item, *Entity._fields) for item in found.entities]
     lines = [
-        f"{row['canonical_id']} ({row['surface']}): {row['mention_count']}, last {row['last_seen'][:10]}"
+        one_line(f"{row['canonical_id']} ({row['surface']}): {row['mention_count']}, last {row['last_seen'][:10]}")
         for row in rows
     ]
-    return Answer({"entities": rows}, "\n".join(lines) or "Nobody and nothing of that name is mentioned.")
+    text = f"{REFERENCE}\n{fence(chr(10).join(lines), _OUTSIDE)}" if lines else _NOBODY
+    return Answer({"entities": rows}, text)
 
 
 def _render_leaves(found: LeafList, _: object) -> Answer:

@@ -45,6 +45,8 @@ class UndoMergeRequest(NamedTuple):
 @verb(Access.READ, command="tree status", examples=("commonplace tree status --json",), no_tool=_NO_TOOL)
 def tree_status(context: BookContext, _: NoRequest) -> TreeStatus:
     """Show how much mail, chat and documents the tree has."""
+    if not context.settings.enabled:
+        return TreeStatus(0, 0, 0, 0, 0, 0)
     tree = open_tree(context)
     sources = tree.freshen()
     with tree.reading() as index:
@@ -61,6 +63,8 @@ def tree_status(context: BookContext, _: NoRequest) -> TreeStatus:
 )
 def tree_sources(context: BookContext, _: NoRequest) -> list[TreeSourceInfo]:
     """List the sources of the tree: where each came from, how much it has, and from when to when."""
+    if not context.settings.enabled:
+        return []
     tree = open_tree(context)
     found = []
     for source in tree.freshen():
@@ -153,6 +157,8 @@ def undo_merge(context: BookContext, request: UndoMergeRequest) -> EntityMerge:
 @verb(Access.READ, command="tree entity list", examples=("commonplace tree entity list",), no_tool=_NO_TOOL)
 def list_merges(context: BookContext, _: NoRequest) -> list[EntityMerge]:
     """List which ids are one person or thing, and which may be."""
+    if not context.settings.enabled:
+        return []
     people = open_tree(context).people()
     merged = [EntityMerge(group[0], tuple(group), "merged") for group in people.groups()]
     return [*merged, *(EntityMerge(pair[0], tuple(pair), "proposed") for pair in people.proposals())]

@@ -212,6 +212,8 @@ def check_request(request: Any) -> None:
             raise InvalidField(f"{field.name} must be one of: {', '.join(field.arg.choices)}.")
         if field.arg.minimum is not None and cast("int", value) < field.arg.minimum:
             raise InvalidField(f"{field.name} must be {field.arg.minimum} or more.")
+        if field.arg.maximum is not None and cast("int", value) > field.arg.maximum:
+            raise InvalidField(f"{field.name} must be {field.arg.maximum} or less.")
 
 
 def _fits(kind: type, value: object) -> bool:
