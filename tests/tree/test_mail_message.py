@@ -201,18 +201,50 @@ def test_a_possible_date_is_kept() -> None:
 
 
 def test_without_a_server_the_mailbox_and_the_file_say_when() -> None:
-    """The From_ line is next, and then the time of the file, which is asked for only then."""
-    asked: list[int] = []
-
-    def file_time() -> str:
-        asked.append(1)
-        return "2020-01-01T00:00:00Z"
-
-    origin = ORIGIN._replace(envelope="ann@x.org Sun Nov 15 09:30:00 2026", file_time=file_time)
+    """The From_ line is next, and then the time of the file."""
+    origin = ORIGIN._replace(envelope="ann@x.org Sun Nov 15 09:30:00 2026", file_time=lambda: "2026-11-16T00:00:00Z")
     assert read("Subject: x", "Date: soon", origin=origin).occurred == "2026-11-15T09:30:00Z"
-    assert not asked
-    assert read("Subject: x", origin=origin._replace(envelope="-")).occurred == "2020-01-01T00:00:00Z"
+    assert read("Subject: x", origin=origin._replace(envelope="-")).occurred == "2026-11-16T00:00:00Z"
     assert read("Subject: x").occurred == ""
+
+
+FILE_TIME = "2026-11-16T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("file_time", "envelope", "more", "occurred"),
+    [
+        (FILE_TIME, "ann@x.org Sun Nov 15 09:30:00 2026", (RECEIVED,), "2026-11-15T17:30:00Z"),
+        (FILE_TIME, "ann@x.org Sun Nov 15 09:30:00 2026", (), "2026-11-15T09:30:00Z"),
+        (FILE_TIME, "-", (), FILE_TIME),
+        (FILE_TIME, "ann@x.org Thu Jan 1 00:00:00 2099", ("Received: by b; 1 Jan 2099 00:00:00 +0000",), FILE_TIME),
+        ("", "ann@x.org Sun Nov 15 09:30:00 2026", (), "2026-11-15T09:30:00Z"),
+        ("", "-", (), ""),
+        ("1970-01-01T00:00:00Z", "-", (), ""),
+        ("2099-01-01T00:00:00Z", "-", (), ""),
+    ],
+)
+def test_a_date_in_the_future_is_impossible(
+    file_time: str, envelope: str, more: tuple[str, ...], occurred: str
+) -> None:
+    """A mail of 2099 was there before: when it was received, or its From_ line says, or its file was written; a time
+    that is itself in the future, or before there was mail, says nothing."""
+    origin = ORIGIN._replace(file_time=lambda: file_time, envelope=envelope)
+    unit = read("Subject: x", "Date: Thu, 1 Jan 2099 00:00:00 +0100", *more, origin=origin)
+    assert (unit.occurred, unit.offset) == (occurred, None)
+
+
+def test_no_mail_is_a_day_younger_than_its_file() -> None:
+    """The clock of a sender may be a day ahead of that of the file. A file may have lost its time when it was copied:
+    what a server wrote is then believed."""
+    origin = ORIGIN._replace(file_time=lambda: FILE_TIME)
+    assert read("Subject: x", "Date: 17 Nov 2026 12:00:00 +0000", origin=origin).offset == 0
+    unit = read("Subject: x", "Date: 17 Nov 2026 12:00:01 +0000", origin=origin)
+    assert (unit.occurred, unit.offset) == (FILE_TIME, None)
+    old = ORIGIN._replace(file_time=lambda: "2001-01-01T00:00:00Z")
+    assert (
+        read("Subject: x", "Date: 14 Nov 2026 09:30:00 +0000", RECEIVED, origin=old).occurred == "2026-11-15T17:30:00Z"
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Sequence
 from itertools import permutations
 
@@ -318,11 +319,34 @@ def test_ten_thousand_references_and_circles_are_no_matter() -> None:
 
 
 def test_a_mail_without_an_id_is_the_same_with_the_id_that_it_gets() -> None:
-    """`ingest` names a message for its author, minute and text; the survey knows it as that."""
+    """`ingest` gives a message without an id one of its own; the survey knows it as that."""
     bare = mail(1, 7)._replace(native_id="")
-    assert identify(bare) == "email:ann@example.org 2026-03-02T10:00 text 1"
     finder = survey([bare, mail(2, 7)])
     assert finder.find(bare._replace(native_id=identify(bare))) == finder.find(mail(2, 7))
+
+
+def test_the_id_of_a_mail_without_one_shows_nothing_of_it() -> None:
+    """The id is a hash of author, minute and words, so that no secret of the text is in it: another author, minute or
+    word gives another id, other spaces give the same."""
+    bare = mail(1)._replace(native_id="", text="my key is AKIAIOSFODNN7EXAMPLE")
+    assert re.fullmatch("email:[0-9a-f]{20}", identify(bare))
+    others = [
+        bare._replace(author=BOB),
+        bare._replace(occurred=bare.occurred.replace(":00Z", ":59Z").replace("10:00", "10:01")),
+        bare._replace(text="my key is"),
+        bare._replace(occurred=""),
+    ]
+    assert len({identify(unit) for unit in [bare, *others]}) == 5
+    assert identify(bare._replace(text="my  key\nis AKIAIOSFODNN7EXAMPLE")) == identify(bare)
+
+
+def test_a_corrected_time_zone_leaves_the_id() -> None:
+    """A chat whose times were read as UTC, and then as those of Berlin or Tokyo, has the same messages."""
+    zones = [("2026-03-02T00:07:00Z", 0), ("2026-03-01T23:07:00Z", 60), ("2026-03-01T15:07:00Z", 540)]
+    units = [SourceUnit("chat", "ok", "1", author=BOB, occurred=moment, offset=offset) for moment, offset in zones]
+    assert len(set(map(identify, units))) == 1
+    assert identify(units[0]._replace(offset=None)) == identify(units[0])
+    assert identify(units[0]._replace(offset=60)) != identify(units[0])
 
 
 @pytest.mark.parametrize(("kind", "start"), [("chat", "general-2026-03-01-"), ("document", "2026-03-01-")])

@@ -26,7 +26,8 @@ _REASONS = {
     "unknown_format": "of an unknown format",
     "extra_missing": "need `pip install 'commonplace-memory[documents]'`",
     "link": "links, which are not followed",
-    "not_found": "not there any more",
+    "not_found": "not there",
+    "not_a_file": "neither a file nor a folder",
 }
 
 
@@ -59,6 +60,10 @@ def _report_data(report: IngestReport) -> object:
 
 
 def _print_ingest(screen: Screen, result: IngestResult) -> None:
+    if not result.source:
+        screen.line(f"{screen.paint('Not read', 'bad')}: {shown(result.origin)}")
+        _print_skipped(screen, result)
+        return
     verb, name = "Would read" if result.dry_run else "Read", screen.paint(shown(result.source), "name")
     screen.line(f"{screen.paint(verb, 'good')} {shown(result.origin)} ({result.format}) as {name}")
     noun = ("section", "sections") if result.kind == "document" else ("message", "messages")
@@ -69,7 +74,7 @@ def _print_ingest(screen: Screen, result: IngestResult) -> None:
     if result.authors:
         screen.line(f"  most by {', '.join(f'{shown(name)} ({number:,})' for name, number in result.authors)}")
     facts = (
-        (result.known, "there already"),
+        (result.known, "known already"),
         (result.replaced, "changed: the new text is kept, the old one is in the history"),
         (result.rejected, "from lists, machines, spam or trash: searchable, and kept out of digests and briefs"),
     )

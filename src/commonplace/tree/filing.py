@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from commonplace.index.port import EntryCandidate, Transaction, Window
 from commonplace.memories.lifecycle import keep_history
@@ -98,35 +99,57 @@ class SourceFiles:
         """Stage the whole text of a document; return whether it says something else than before."""
         number, is_changed = 0, False
         parts = dict(self._parts(place))
-        while entries or number < max(parts, default=0):
+        texts: list[tuple[int, Sequence[Entry]]] = []
+        while entries:
             number += 1
             taken = _take(entries, 0) or entries[:1]
             entries = entries[len(taken) :]
+            texts.append((number, taken))
+        # The last parts go first: a process that is killed leaves no gap, behind which nothing would be found.
+        texts += [(other, ()) for other in sorted(parts, reverse=True) if other > number]
+        for number, taken in texts:
             found = parts.get(number)
             if found is not None and [*map(_content, found.note.entries)] == [*map(_content, taken)]:
                 continue
             key, is_changed = _key(place, number), is_changed or found is not None
             if found is None:
                 self._unit.put(key, _dated(_extend(self._begin(title, number, time), taken), time), taken)
-                continue
-            keep_history(self._unit, key, "replaced", None, time)
-            if taken:
-                self._unit.put(key, _dated(found.note.with_entries(taken), time), None)
             else:
-                self._unit.remove(found)
+                self._rewrite(key, found, taken, time)
         return is_changed
 
-    def replace_unit(self, key: str, parts: Sequence[Entry], time: str) -> None:
-        """Stage another text of one unit, which may have several parts; the file as it was goes to the history."""
-        note, first = self._unit.get(key).note, parts[0]
-        entries = list[Entry]()
-        for known in note.entries:
-            if known.id == first.id:
-                entries += parts
-            elif dict(known.extra).get("source") != dict(first.extra).get("source"):
-                entries.append(known)
+    def replace_unit(self, place: ThreadPlace, parts: Sequence[Entry], time: str) -> None:
+        """Stage another text of one unit, in whose thread all its parts are; what its files said goes to the history.
+
+        The new text stands where the old one did, as far as the file has room; the other parts go to the end.
+        """
+        idents, first = {part.id for part in parts}, parts[0].id
+        native_id = dict(parts[0].extra).get("source")
+        left = parts
+        # The file with the first part is written last: until then, a process that was killed finds the old text there.
+        for number, found in sorted(self._parts(place), reverse=True):
+            known = found.note.entries
+            others = [
+                entry for entry in known if entry.id not in idents and dict(entry.extra).get("source") != native_id
+            ]
+            if len(others) == len(known):
+                continue
+            if any(entry.id == first for entry in known):
+                taken = _take(parts, sum(map(_measure, others))) or parts[:1]
+                at = len([*takewhile(lambda entry: entry.id != first, known)])
+                others[at:at] = taken
+                left = parts[len(taken) :]
+            self._rewrite(_key(place, number), found, others, time)
+        if left:
+            self.append(place, dict(parts[0].extra).get("title", ""), left)
+
+    def _rewrite(self, key: str, found: StoredNote, entries: Sequence[Entry], time: str) -> None:
+        """Stage other entries of a file, which goes to the history as it was; without any, it is removed."""
         keep_history(self._unit, key, "replaced", None, time)
-        self._unit.put(key, _dated(note.with_entries(entries), time), None)
+        if entries:
+            self._unit.put(key, _dated(found.note.with_entries(entries), time), None)
+        else:
+            self._unit.remove(found)
 
     def _parts(self, place: ThreadPlace) -> Iterator[tuple[int, StoredNote]]:
         """Yield the parts of a thread that are there, with their numbers."""
@@ -165,10 +188,15 @@ def _dated(note: Note, time: str) -> Note:
 def _take(entries: Sequence[Entry], size: int) -> Sequence[Entry]:
     """Return as many entries, from the first on, as a file of some size has room for."""
     for number, entry in enumerate(entries):
-        size += len(entry.text.encode("utf-8", "replace")) + len(write_attributes(entry)) + 60
+        size += _measure(entry)
         if size > MAX_PART:
             return entries[:number]
     return entries
+
+
+def _measure(entry: Entry) -> int:
+    """Return about how many bytes an entry takes in a file."""
+    return len(entry.text.encode("utf-8", "replace")) + len(write_attributes(entry)) + 60
 
 
 def _content(entry: Entry) -> tuple[object, ...]:

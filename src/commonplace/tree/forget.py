@@ -6,9 +6,9 @@ page of the source is removed last, so that a forgetting which was cut off can b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from commonplace.index.port import EntryCandidate, Window
+from commonplace.index.port import EntryCandidate, Transaction, Window
 from commonplace.memories.history import HISTORY, TRASH, past_folder, walk_files, walk_folders
 from commonplace.model.errors import NotFound
 from commonplace.model.memory import Entry
@@ -17,6 +17,7 @@ from commonplace.tree.filing import SourceFiles, place_of
 from commonplace.tree.ingest import BATCH
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.tree.threads import ThreadPlace
+from commonplace.tree.units import make_unit_id
 from commonplace.vault.paths import KEEPER, SOURCE_PAGE, BookPath
 from commonplace.vault.port import UNUSABLE, Delete
 
@@ -32,49 +33,63 @@ def forget_source(tree: TreeStore, source: TreeSource) -> TreeForgetResult:
         files = _remove_files(tree, source)
         memories.reconcile(source.folder)
         is_clean = memories.index.scrub()
+        tree.renew_sizes()
+        # Last: as long as the page is there, the source can be named, and forgotten again.
+        memories.vault.apply(memories.space, KEEPER, [Delete(source.folder / SOURCE_PAGE)])
     return TreeForgetResult(source.id, units - moved, files, moved, is_clean=is_clean)
 
 
 def _move_shared(tree: TreeStore, source: TreeSource, other: TreeSource) -> int:
-    """Move the units that another source has too into its files; return how many these are."""
+    """Move the units that another source has too into its files; return how many these are, parts counted alone."""
     idents = tree.read_also(other)
     moved = 0
     for at in range(0, len(idents), BATCH):
         with tree.reading() as index:
             found = index.units(idents[at : at + BATCH])
-        here = {item.recorded.entry.id for item in found if item.folder.startswith(f"{other.folder}/")}
-        there = [item for item in found if item.folder.startswith(f"{source.folder}/")]
-        there = [item for item in there if item.recorded.entry.id not in here]  # moved before it was cut off
-        if there:
-            _append(tree, other, there)
-            moved += len(there)
-        gone = {item.recorded.entry.id for item in there} | here
-        tree.drop_also(other, gone)
+            parts = {item.recorded.entry.id: _find_parts(index, source, item) for item in found}
+            known = index.units([part.id for some in parts.values() for part in some])
+        # A third source may have it already; and so may this one, if it was moved before a process was killed.
+        elsewhere = {item.recorded.entry.id for item in known if not _is_of(source, item)}
+        threads: dict[ThreadPlace, list[Entry]] = {}
+        for item in found:
+            if _is_of(source, item):
+                new = [part for part in parts[item.recorded.entry.id] if part.id not in elsewhere]
+                threads.setdefault(place_of(item), []).extend(new)
+                moved += len(new)
+        _append(tree, other, threads)
+        with tree.reading() as index:
+            found = index.units(idents[at : at + BATCH])
+        tree.drop_also(other, {item.recorded.entry.id for item in found if _is_of(other, item)})
     return moved
 
 
-def _append(tree: TreeStore, other: TreeSource, found: Sequence[EntryCandidate]) -> None:
+def _is_of(source: TreeSource, item: EntryCandidate) -> bool:
+    """Return whether a unit is in the files of a source."""
+    return item.folder.startswith(f"{source.folder}/")
+
+
+def _find_parts(index: Transaction, source: TreeSource, item: EntryCandidate) -> list[Entry]:
+    """Return the entries of a unit in a source: of a long one all its parts, which may be in several files."""
+    entries = [item.recorded.entry]
+    native_id = dict(entries[0].extra).get("source", "")
+    while native_id:
+        found = index.units([make_unit_id(native_id, len(entries) + 1)])
+        mine = [part.recorded.entry for part in found if _is_of(source, part)]
+        if not mine:
+            break
+        entries.append(mine[0])
+    return entries
+
+
+def _append(tree: TreeStore, other: TreeSource, threads: Mapping[ThreadPlace, Sequence[Entry]]) -> None:
     """Write units into the files of another source, in which they have the same threads."""
-    threads: dict[ThreadPlace, list[Entry]] = {}
-    for item in found:
-        threads.setdefault(place_of(item), []).extend(_read_parts(tree, item))
     with tree.memories.unit(other.folder, KEEPER) as unit:
         files = SourceFiles(unit, other)
         for place, entries in threads.items():
-            files.append(place, dict(entries[0].extra).get("title", ""), entries)
+            if entries:
+                files.append(place, dict(entries[0].extra).get("title", ""), entries)
         unit.commit()
-    tree.label_pending([other])
-
-
-def _read_parts(tree: TreeStore, item: EntryCandidate) -> list[Entry]:
-    """Return the entries of a unit: of a long one, all its parts."""
-    entry = item.recorded.entry
-    with tree.reading() as index:
-        entries = [known.entry for known in index.entries(item.folder, item.name) if known.end is None]
-    source = dict(entry.extra).get("source")
-    return [
-        known for known in entries if known.id == entry.id or (source and dict(known.extra).get("source") == source)
-    ]
+    tree.label_pending()
 
 
 def _remove_files(tree: TreeStore, source: TreeSource) -> int:
@@ -87,7 +102,6 @@ def _remove_files(tree: TreeStore, source: TreeSource) -> int:
     paths = [path for path in _list_files(tree, places) if path != page]
     for at in range(0, len(paths), BATCH):
         memories.vault.apply(memories.space, KEEPER, [*map(Delete, paths[at : at + BATCH])])
-    memories.vault.apply(memories.space, KEEPER, [Delete(page)])
     return len(paths) + 1
 
 

@@ -48,19 +48,20 @@ def load_reader(name: str) -> SourceReader:
 def find_reader(files: FileSet, wanted: str | None) -> SourceReader:
     """Return the reader of the format that is wanted, else the first one that the files look like.
 
-    `wanted` is a format, or a kind, which leaves the choice among its formats. Raises UnknownFormat.
+    `wanted` is a format, or a kind, which leaves the choice among its formats. Raises UnknownFormat, also where the
+    files do not look like the wanted format: nothing would be read, and an empty source would be made of it.
     """
-    if wanted is not None and wanted in FORMATS:
-        return load_reader(wanted)
-    if wanted is not None and wanted not in _KINDS:
+    if wanted is not None and wanted not in FORMATS and wanted not in _KINDS:
         raise UnknownFormat(f"{wanted[:40]!a} is neither a kind nor a format of sources.", hint=_HINT)
     if not files.names:
         raise UnknownFormat(f"There are no files to read in {files.given!a}.", hint="Check the path.")
     for name, source_format in FORMATS.items():
-        if wanted in (None, source_format.kind):
+        if wanted in (None, name, source_format.kind):
             reader = load_reader(name)
             if reader.matches(files):
                 return reader
+    if wanted in FORMATS:
+        raise UnknownFormat(f"{files.given!a} does not look like {wanted}.", hint=f"Leave --kind out. {_HINT}")
     looked_for = f"of the kind {wanted}" if wanted else "that can be ingested"
     raise UnknownFormat(f"{files.given!a} is in no format {looked_for}.", hint=f"Name one with --kind. {_HINT}")
 

@@ -15,20 +15,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from commonplace.index.port import EntryCandidate
+from commonplace.model.errors import NotFound
 from commonplace.model.memory import Entry
 from commonplace.tree.admission import find_signals, is_admitted
-from commonplace.tree.clean import EarlierLines, clean_text
-from commonplace.tree.filing import SourceFiles, ThreadIndex
+from commonplace.tree.clean import clean_text
+from commonplace.tree.earlier_lines import EarlierLines
+from commonplace.tree.filing import SourceFiles, ThreadIndex, place_of
+from commonplace.tree.redaction import Redact, redact_head
 from commonplace.tree.source import SkippedUnit, SourceUnit
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.tree.threads import ThreadFinder, ThreadPlace, identify
-from commonplace.tree.units import make_entries, make_unit_id, split_text
-from commonplace.vault.paths import KEEPER
+from commonplace.tree.units import make_entries, make_unit_id
+from commonplace.vault.paths import KEEPER, SOURCE_PAGE
 
 BATCH = 300  # units in one unit of work
 _BATCH_TEXT = 8_000_000  # characters, after which a batch is full, too
 _MOST_SKIPPED = 1_000  # that a report names
-Redact = Callable[[str], tuple[str, Mapping[str, int]]]
 Units = Iterable[SourceUnit | SkippedUnit]
 
 
@@ -40,6 +42,7 @@ class IngestCounts:
         self.skipped: list[SkippedUnit] = []  # the first ones
         self.first = self.last = ""  # when the first and the last of the added units were
         self.authors = Counter[str]()
+        self.names: dict[str, str] = {}  # of authors, by what tells them apart
         self.cut_lines = 0  # of quotes, signatures and footers
 
     def note_skipped(self, item: SkippedUnit) -> None:
@@ -52,7 +55,9 @@ class IngestCounts:
         """Count a unit that was added; `is_shown`: it may enter digests."""
         self.added += 1
         self.rejected += not is_shown
-        self.authors[unit.author.name or unit.author.address] += is_shown
+        who = unit.author.address or unit.author.name
+        self.authors[who] += is_shown
+        self.names.setdefault(who, unit.author.name or who)
         if unit.occurred:
             self.first = min(self.first or unit.occurred, unit.occurred)
             self.last = max(self.last, unit.occurred)
@@ -67,6 +72,13 @@ class _NewUnit(NamedTuple):
     signals: frozenset[str]
 
 
+class _NewCopy(NamedTuple):
+    """A whole copy of a unit that the files of another source have cut."""
+
+    item: EntryCandidate
+    parts: Sequence[Entry]
+
+
 class Ingestion:
     """One ingest of one source."""
 
@@ -76,13 +88,14 @@ class Ingestion:
         self.counts = IngestCounts()
         self._tree, self._source, self._redact, self._tell, self._dry = tree, source, redact, tell, dry
         self._threads = ThreadFinder(ThreadIndex(tree, source))
+        self._elsewhere: list[_NewCopy] = []
         self._me = frozenset(name.casefold() for name in source.me)
 
     def survey(self, units: Units) -> None:
         """Read a source once before it is ingested: what comes last may say what belongs together."""
         for unit in units:
             if isinstance(unit, SourceUnit):
-                self._threads.add(unit)
+                self._threads.add(self._own_id(redact_head(unit, self._redact)[0]))
             self._tell()
         self._threads.join_subjects()
 
@@ -90,7 +103,16 @@ class Ingestion:
         """Ingest what a reader yields."""
         for batch in self._batches(units):
             with self._tree.lock():
+                self._check_source()
                 self._store(batch)
+
+    def _check_source(self) -> None:
+        """Raise NotFound if another process has forgotten the source: its units would come back without it."""
+        if not self._dry and self._tree.memories.files.stat(self._source.folder / SOURCE_PAGE) is None:
+            raise NotFound(
+                f"The source {self._source.id!a} was forgotten while it was being read.",
+                hint="Ingest it again to have it back.",
+            )
 
     def _batches(self, units: Units) -> Iterator[list[SourceUnit]]:
         batch: list[SourceUnit] = []
@@ -105,7 +127,9 @@ class Ingestion:
             if is_full and not (unit.kind == "document" and unit.thread == batch[-1].thread):
                 yield batch
                 batch, size = [], 0
-            batch.append(self._own_id(unit))
+            clean, secrets = redact_head(unit, self._redact)
+            self.counts.redacted += secrets
+            batch.append(self._own_id(clean))
             size += len(unit.text)
         if batch:
             yield batch
@@ -119,14 +143,14 @@ class Ingestion:
     def _store(self, batch: Sequence[SourceUnit]) -> None:
         """Write what is new in a batch; all of it is durable when this returns."""
         memories, source = self._tree.memories, self._source
-        by_id = {make_unit_id(unit.native_id): unit for unit in batch}
+        by_id = _choose_copies(batch)
         with memories.unit(source.folder, KEEPER) as unit_of_work:
             with self._tree.reading() as index:
                 known = {item.recorded.entry.id: item for item in index.units(by_id)}
             files, time = SourceFiles(unit_of_work, source), memories.clock()
             for unit in by_id.values():
                 self._threads.add(unit)
-            also = [ident for ident, item in known.items() if not item.folder.startswith(f"{source.folder}/")]
+            also = [ident for ident, item in known.items() if not self._is_own(item)]
             if source.kind == "document":
                 self._store_documents(files, by_id, known, time)
             else:
@@ -137,7 +161,25 @@ class Ingestion:
             if also:
                 self._tree.note_also(unit_of_work.put_aside, source, also)
             unit_of_work.commit()
-        self._tree.label_pending([source])
+        self._replace_elsewhere(time)
+        self._tree.label_pending()
+
+    def _replace_elsewhere(self, time: str) -> None:
+        """Write the whole copies of units that other sources have cut into the files of those."""
+        sources = {str(source.folder): source for source in self._tree.sources()} if self._elsewhere else {}
+        found: dict[TreeSource, list[_NewCopy]] = {}
+        for copy in self._elsewhere:
+            found.setdefault(sources["/".join(copy.item.folder.split("/")[:3])], []).append(copy)
+        self._elsewhere.clear()
+        for source, copies in found.items():
+            with self._tree.memories.unit(source.folder, KEEPER) as unit:
+                for copy in copies:
+                    SourceFiles(unit, source).replace_unit(place_of(copy.item), copy.parts, time)
+                unit.commit()
+
+    def _is_own(self, item: EntryCandidate) -> bool:
+        """Return whether the files of this source hold a unit."""
+        return item.folder.startswith(f"{self._source.folder}/")
 
     def _store_messages(
         self,
@@ -146,26 +188,47 @@ class Ingestion:
         known: Mapping[str, EntryCandidate],
         time: str,
     ) -> None:
-        threads: dict[ThreadPlace, list[_NewUnit]] = {}
+        threads: dict[ThreadPlace, list[Entry]] = {}
         texts: dict[str, str] = {}
         for ident, unit in batch.items():
             new = self._prepare(unit, texts)
             texts[ident] = new.text
             item = known.get(ident)
             if item is None:
-                threads.setdefault(new.place, []).append(new)
                 self.counts.note_added(unit, is_shown=is_admitted(new.signals | unit.signals))
-            elif self._is_newer(item, new):
-                self.counts.replaced += 1
-                if item.folder.startswith(f"{self._source.folder}/") and not self._dry:
-                    key = f"{item.folder.rpartition('/')[2]}/{item.name}"
-                    files.replace_unit(key, self._make_entries(new, item.recorded.entry.time, None), time)
+                parts = self._make_entries(new, time, None)
+                known_parts = {part.id for part in self._find_parts(parts)} if len(parts) > 1 else ()
+                threads.setdefault(new.place, []).extend(part for part in parts if part.id not in known_parts)
             else:
-                self.counts.known += 1
-        for place, news in threads.items():
-            if not self._dry:
-                entries = [entry for new in news for entry in self._make_entries(new, time, None)]
-                files.append(place, news[0].unit.title, entries)
+                missing = self._renew(files, new, item, time)
+                threads.setdefault(place_of(item), []).extend(missing)
+        for place, entries in threads.items():
+            if entries and not self._dry:
+                files.append(place, dict(entries[0].extra).get("title", ""), entries)
+
+    def _renew(self, files: SourceFiles, new: _NewUnit, item: EntryCandidate, time: str) -> Sequence[Entry]:
+        """Replace a stored unit if this copy is newer. Else return those of its parts that are missing, because a
+        process was killed before it wrote the file in which they are."""
+        is_own = self._is_own(item)
+        parts = self._make_entries(new._replace(place=place_of(item)), item.recorded.entry.time, None)
+        stored = self._find_parts(parts, item.folder.rpartition("/")[0]) if len(parts) > 1 else [item.recorded.entry]
+        if not _is_newer(new.unit, parts, stored, is_own=is_own):
+            self.counts.known += 1
+            known = {entry.id for entry in stored}
+            is_same = item.recorded.entry.text == parts[0].text
+            return [part for part in parts if part.id not in known] if is_own and is_same else ()
+        self.counts.replaced += 1
+        if is_own and not self._dry:
+            files.replace_unit(place_of(item), parts, time)
+        elif not self._dry:
+            self._elsewhere.append(_NewCopy(item, parts))
+        return ()
+
+    def _find_parts(self, parts: Sequence[Entry], place: str = "") -> Sequence[Entry]:
+        """Return those of the parts of a message that are stored, in this source or the one with this folder."""
+        with self._tree.reading() as index:
+            found = index.units([part.id for part in parts])
+        return [item.recorded.entry for item in found if item.folder.startswith(f"{place or self._source.folder}/")]
 
     def _store_documents(
         self, files: SourceFiles, batch: Mapping[str, SourceUnit], known: Mapping[str, EntryCandidate], time: str
@@ -197,10 +260,9 @@ class Ingestion:
         earlier = self._find_earlier(unit, texts) if unit.parents and unit.kind == "email" else None
         clean = clean_text(unit.text, kind=unit.kind, title=unit.title, earlier=earlier)
         text, found = self._redact(clean.text)
-        title, in_title = self._redact(unit.title)
-        self.counts.redacted += sum(found.values()) + sum(in_title.values())
+        self.counts.redacted += sum(found.values())
         self.counts.cut_lines += clean.quoted + clean.signature + clean.footer
-        return _NewUnit(unit._replace(title=title), place, text, find_signals(unit, text, self._me))
+        return _NewUnit(unit, place, text, find_signals(unit, text, self._me))
 
     def _find_earlier(self, unit: SourceUnit, texts: Mapping[str, str]) -> EarlierLines:
         """Return the lines of the messages that a mail answers."""
@@ -213,13 +275,29 @@ class Ingestion:
                     earlier.add(item.recorded.entry.text)
         return earlier
 
-    def _is_newer(self, item: EntryCandidate, new: _NewUnit) -> bool:
-        """Return whether a unit replaces the one that is stored: it is whole where that was cut, or was edited."""
-        entry = item.recorded.entry
-        was_whole = dict(entry.extra).get("cut") != "true"
-        if new.unit.is_whole != was_whole:
-            return new.unit.is_whole
-        return new.unit.kind == "chat" and split_text(new.text)[0] != entry.text
-
     def _make_entries(self, new: _NewUnit, time: str, seq: int | None) -> list[Entry]:
         return make_entries(new.unit, new.text, now=time, thread=new.place.id, seq=seq, signals=new.signals)
+
+
+def _choose_copies(batch: Sequence[SourceUnit]) -> Mapping[str, SourceUnit]:
+    """Return the units of a batch by their ids. Of several copies of one a whole one counts, and then the first; of a
+    chat the last, which may have been edited."""
+    chosen: dict[str, SourceUnit] = {}
+    for unit in batch:
+        ident = make_unit_id(unit.native_id)
+        known = chosen.get(ident)
+        if known is None or (unit.is_whole, unit.kind == "chat") > (known.is_whole, False):
+            chosen[ident] = unit
+    return chosen
+
+
+def _is_newer(unit: SourceUnit, parts: Sequence[Entry], stored: Sequence[Entry], *, is_own: bool) -> bool:
+    """Return whether a unit replaces the one that is stored: it is whole where that was cut, or was edited.
+
+    Which of two sources has the older text of a chat is not known, so only a source's own text is an edit.
+    """
+    was_whole = all(dict(entry.extra).get("cut") != "true" for entry in stored)
+    if unit.is_whole != was_whole:
+        return unit.is_whole
+    texts = {part.id: part.text for part in parts}
+    return is_own and unit.kind == "chat" and any(texts[entry.id] != entry.text for entry in stored)

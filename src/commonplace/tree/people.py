@@ -7,7 +7,8 @@
 `TreeStore` reads the page and writes it, the retrieval verbs ask a `PeopleBook` which ids a person has, and an ingest
 calls `join_people` with what the headers of its messages say. Ids are names of labels, as `person:ann@example.org`; the
 page leaves out `person:`, and quotes names. Things of other kinds are merged in the same way, with their kind. Any
-other line of the page is the user's, and stays. Nothing here reads or writes a file.
+other line of the page is the user's, and stays; so does one with an id that is no text. Nothing here reads or writes a
+file.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _HEAD = (
 _MAX_LINE = 10_000  # characters: a longer line is text
 _LINE = lazy(r"\s*[-*+]\s+(?:(?P<mark>\?|not(?=\s))\s*)?(?P<items>\S.*)")
 _QUOTED_OR_BETWEEN = lazy(r'"(?:[^"\\]|\\.)*"|(?P<between>\s=\s)')
+_SURROGATE = lazy("[\ud800-\udfff]")  # half of a character: what has one cannot be written, or looked up
 _NAME_WORD = lazy(r"[^\W\d_]+")
 _ENOUGH = 2  # times that an address and a name are seen together
 _MERGED, _PROPOSED, _APART = "", "?", "not"
@@ -89,7 +91,7 @@ class PeopleBook:
 
         A person decided it, so what kept them apart goes.
         """
-        if self.canonical(first) == self.canonical(second):
+        if self.canonical(first) == self.canonical(second) or not _is_text(first, second):
             return self
         across = {frozenset(pair) for pair in product(self.members(first), self.members(second))}
         lines: list[str] = []
@@ -114,7 +116,7 @@ class PeopleBook:
 
     def propose(self, first: str, second: str) -> PeopleBook:
         """Return the book that says that two ids may be one person, unless that is decided or proposed already."""
-        if not self._is_open(first, second) or self._is_proposed(first, second):
+        if not (_is_text(first, second) and self._is_open(first, second)) or self._is_proposed(first, second):
             return self
         return PeopleBook(_insert(self._lines, [_write_line(_PROPOSED, (first, second))]))
 
@@ -134,13 +136,13 @@ class PeopleBook:
             frozenset(pair) for _, line in self._read if line.mark == _PROPOSED for pair in combinations(line.ids, 2)
         }
         new = []
-        for items in merges:
+        for items in (items for items in merges if _is_text(*items)):
             first = _read_item(items[0])
             joined = [item for item in items[1:] if groups.unite(first, _read_item(item))]
             new += [_join_items(_MERGED, [items[0], *joined])] if joined else []
         for pair in proposals:
             is_open = groups.members(pair[0]) != groups.members(pair[1]) and not groups.are_apart(*pair)
-            if is_open and frozenset(pair) not in proposed:
+            if is_open and frozenset(pair) not in proposed and _is_text(*pair):
                 proposed.add(frozenset(pair))
                 new.append(_write_line(_PROPOSED, pair))
         return PeopleBook(_insert(self._lines, new)) if new else self
@@ -226,7 +228,11 @@ def _read_line(text: str) -> PeopleLine | None:
     if found is None:
         return None
     line = PeopleLine(found["mark"] or _MERGED, tuple(_split_items(found["items"])))
-    return line if all(line.items) and len(line.ids) > 1 else None
+    return line if all(line.items) and len(line.ids) > 1 and _is_text(*line.ids) else None
+
+
+def _is_text(*parts: str) -> bool:
+    return not any(map(_SURROGATE.search, parts))
 
 
 def _split_items(text: str) -> Iterator[str]:

@@ -7,10 +7,11 @@ first. `open_leaves` reads units and leaves from their files, which is what may 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from commonplace.index.port import Window
-from commonplace.model.errors import EmbedderError
+from commonplace.model.errors import EmbedderError, NotFound
 from commonplace.model.lazy import Log
 from commonplace.recall.query import RecallQuery
 from commonplace.recall.ranking import ScoredCandidate
@@ -133,7 +134,9 @@ def open_leaves(tree: TreeStore, idents: Iterable[str]) -> dict[str, OpenLeaf]:
         if place is None:
             continue
         if place not in leaves:
-            leaves[place] = _read_leaves(tree, *place, kinds)
+            leaves[place] = []
+            with suppress(NotFound):  # moved or deleted by hand since the index was brought up to the files
+                leaves[place] = _read_leaves(tree, *place, kinds)
         for leaf in leaves[place]:
             chosen = leaf.units if leaf.id == ident else tuple(unit for unit in leaf.units if unit.id == ident)
             if chosen:

@@ -11,21 +11,23 @@ a source, and built anew from the files where it is missing. The verbs make one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NamedTuple, cast, get_args
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast, get_args
 
 from commonplace.index.port import Transaction, Window
+from commonplace.memories.layout import PARENT_LOCK
+from commonplace.memories.rows import change_page, change_parents, nouns_of, rounded
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import NotFound
-from commonplace.model.names import is_key_name, slug
-from commonplace.text.frontmatter import Frontmatter, split
+from commonplace.model.errors import CommonplaceError, NotFound
+from commonplace.model.names import is_key_name, short_hash, slug
+from commonplace.text.frontmatter import Frontmatter, get_region, split
 from commonplace.text.notes import Note
 from commonplace.tree.labels import find_labels
 from commonplace.tree.people import PeopleBook, join_people, parse_people
 from commonplace.tree.source import SourceKind
 from commonplace.tree.units import UNIT_PREFIX, read_unit
-from commonplace.vault.paths import KEEPER, SOURCE_PAGE, TREE, BookPath
+from commonplace.vault.paths import INDEX_PAGE, KEEPER, SOURCE_PAGE, TREE, BookPath, resolve
 from commonplace.vault.port import ABSENT, ANY, UNUSABLE, FileKind, HeldLock, Write
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ Who is one person with whom. You may edit these lines: `=` joins, `?` proposes, 
 _LOCK = "tree"  # of whatever adds, merges or forgets units: a unit is in one source only
 _LABELLED = 500  # units whose labels are put at a time
 _MAX_ID = 40
+_RESERVED = frozenset({"digest", "topic", "people"})  # names below tree/ that are no source
 _MOST_COUNTED = 32  # windows whose authors are remembered
 
 
@@ -96,10 +99,22 @@ def read_source_page(name: str, page: str) -> TreeSource | None:
     )
 
 
+class Facts(Protocol):
+    """What is remembered between processes, where that can be: without it, more is looked at."""
+
+    def get(self, name: str) -> str | None:
+        """Return a fact."""
+
+    def set(self, name: str, value: str) -> None:
+        """Remember a fact."""
+
+
 class TreeStore:
     """The sources of a book, and the store of their notes."""
 
-    def __init__(self, memories: MemoryStore, open_semantic: Callable[[], SemanticIndex | None]) -> None:
+    def __init__(self, memories: MemoryStore, open_semantic: Callable[[], SemanticIndex | None], facts: Facts) -> None:
+        self._facts = facts
+        self._seen: dict[str, str | None] = {}  # the times of the folders of each source
         self.memories = memories
         self.open_semantic = open_semantic  # the table inside the install: it takes no time for bulk text
         self._people = ("", PeopleBook())
@@ -115,9 +130,55 @@ class TreeStore:
         """Open the index to read it."""
         return self.memories.index.reading(self.memories.space)
 
-    def lock(self) -> AbstractContextManager[HeldLock]:
-        """Return the lock of whoever adds units or takes them away."""
-        return self.memories.vault.lock(self.memories.space, _LOCK, self.memories.lock_timeout)
+    @contextmanager
+    def lock(self) -> Iterator[HeldLock]:
+        """Hold the lock of whoever adds units or takes them away; the index then knows the files of every source.
+
+        The index notes how often the lock was held to a good end. Where that is less than the lock says, a process was
+        killed, or failed: what it left is mended first, or its units would be stored again in another source.
+        """
+        memories = self.memories
+        with memories.vault.lock(memories.space, _LOCK, memories.lock_timeout) as held:
+            with self.reading() as index:
+                is_behind = index.generation(TREE) != held.generation - 1
+            if is_behind:
+                self._mend()
+            epoch = memories.index.epoch
+            yield held
+            if memories.index.epoch == epoch:  # else the index lacks what was written, and the next one mends it
+                with suppress(CommonplaceError), memories.index.transaction(memories.space) as index:
+                    index.set_generation(TREE, held.generation)
+
+    def _mend(self) -> None:
+        """Bring the index and the pages up to the files of all sources, and remove what a killed writer left."""
+        memories = self.memories
+        memories.vault.sweep(memories.space, TREE)
+        with self.reading() as index:
+            known = {TREE / resolve(place).parts[1] for place in index.folders(TREE)}
+        for folder in sorted({*known, *(source.folder for source in self.sources())}):
+            memories.reconcile(folder, sweep=True)
+        self.renew_sizes()
+
+    def renew_sizes(self) -> None:
+        """Put the size of each source on the page above it, and take those off it that are gone. The page may lag."""
+        memories, page = self.memories, TREE / INDEX_PAGE
+        with suppress(CommonplaceError), memories.vault.lock(memories.space, PARENT_LOCK, memories.lock_timeout):
+            text = memories.files.read_text(page)
+            lines = (get_region(text) or "").splitlines(keepends=True)
+            left = [line for line in lines if self._has_target(line)]
+            if left != lines:
+                memories.files.apply(change_page(page, text, "", "".join(left)))
+            for source in self.sources():
+                with self.reading() as index:
+                    number = index.count_active(source.folder)
+                changes = change_parents(memories.files, source.folder, rounded(number, nouns_of(source.folder)))
+                if number and changes:
+                    memories.files.apply(changes)
+
+    def _has_target(self, line: str) -> bool:
+        """Return whether the folder is there to which a line of the page above all sources leads."""
+        name = line.rpartition("](")[2].partition("/")[0]
+        return not is_key_name(name) or self.memories.files.stat(TREE / name / INDEX_PAGE) is not None
 
     def sources(self) -> Sequence[TreeSource]:
         """Return the sources, by their ids."""
@@ -135,7 +196,7 @@ class TreeStore:
         """Return a free id for a new source, made from a name."""
         base = slug(wanted, _MAX_ID) or "source"
         base = base if is_key_name(base) else f"{base}-source"
-        taken = {source.id for source in self.sources()}
+        taken = {source.id for source in self.sources()} | _RESERVED
         return next(name for number in range(1, 1_000_000) if (name := base + f"-{number}" * (number > 1)) not in taken)
 
     def read_also(self, source: TreeSource) -> list[str]:
@@ -163,7 +224,10 @@ class TreeStore:
 
     def people(self) -> PeopleBook:
         """Return who is one person with whom, as tree/people.md says."""
-        page = self.memories.files.read_text(PEOPLE_PAGE) or ""
+        try:
+            page = self.memories.files.read_text(PEOPLE_PAGE) or ""
+        except UNUSABLE:  # a link, or closed to us: `doctor` names it
+            page = ""
         if page != self._people[0]:
             self._people = page, parse_people(page)
         return self._people[1]
@@ -210,23 +274,49 @@ class TreeStore:
                 unit.commit()
 
     def freshen(self) -> Sequence[TreeSource]:
-        """Bring the index up to sources that it has never seen; return all sources."""
+        """Bring the index up to sources in which files were made, moved or deleted since they were looked at; return
+        all sources.
+
+        The times of the folders tell. What was changed within a file is seen when something else in its folder
+        changes, and by `doctor verify`.
+        """
         sources = self.sources()
-        with self.reading() as index:
-            unseen = [source for source in sources if index.generation(source.folder) is None]
-        for source in unseen:
-            self.memories.freshen(source.folder)
-        self.label_pending(sources)
+        for source in sources:
+            times = self._read_times(source)
+            if source.id not in self._seen:
+                self._seen[source.id] = self._facts.get(self._fact_name(source))
+            with self.reading() as index:
+                is_unseen = index.generation(source.folder) is None
+            if (is_unseen or self._seen[source.id] != times) and self.memories.freshen(source.folder):
+                self._seen[source.id] = self._read_times(source)  # pages may have been written
+                self._facts.set(self._fact_name(source), self._seen[source.id] or "")
+        self.label_pending()
         return sources
 
-    def label_pending(self, sources: Sequence[TreeSource]) -> None:
-        """Put what units mention into the index, for those that were read since the last time."""
-        kinds = {str(source.folder): source.kind for source in sources}
+    def _fact_name(self, source: TreeSource) -> str:
+        return f"tree/{source.id}/folders"
+
+    def _read_times(self, source: TreeSource) -> str:
+        """Return the times of the folders of a source."""
+        with suppress(NotFound, *UNUSABLE):
+            listed = self.memories.files.list_folder(source.folder)
+            own = self.memories.files.stat(source.folder)
+            folders = [f"{item.name} {item.stat.mtime_ns}" for item in listed if item.stat.kind is FileKind.FOLDER]
+            return short_hash(
+                "\n".join([source.created, str(own.mtime_ns if own is not None else 0), *sorted(folders)])
+            )
+        return ""
+
+    def label_pending(self) -> None:
+        """Put what units mention into the index, for those that were read since the last time: of any source, because
+        the process that read them may have been killed."""
+        kinds: dict[str, SourceKind] = {}
         while True:
             with self.reading() as index:
                 found = index.candidates(index.unlabelled(_LABELLED))
             if not found:
                 return
+            kinds = kinds or {str(source.folder): source.kind for source in self.sources()}
             labels = {}
             for item in found:
                 kind = kinds.get("/".join(item.folder.split("/")[:3]), "document")
@@ -250,8 +340,9 @@ class TreeStore:
 
     def finish(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Do what a question would otherwise wait for: the words and the vectors of what is new."""
-        self.label_pending(self.sources())
+        self.label_pending()
         self.join_people()
+        self.renew_sizes()
         with self.memories.index.transaction(self.memories.space) as index:
             index.fill_words()
         semantic = self.open_semantic()

@@ -34,6 +34,7 @@ _NO_TIME, _NOT_SEEN = (1 << 62) - 1, 1 << 62  # sort behind every time: a messag
 _SEEN, _JOINED = 1, 2  # states of a message: it was added, and its subject was compared
 _REPLY, _BULK = 1, 2  # flags of a mail
 _EPOCH, _SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
+_OWN_HASH = 20  # characters that stand for a message without a native id
 _MOST_RECENT = 20_000  # texts that a pool compares a new one with
 
 
@@ -82,11 +83,16 @@ def identify_person(person: Person) -> str:
 
 
 def identify(unit: SourceUnit) -> str:
-    """Return the native id of a unit; for one without, an id of its author, minute and text."""
+    """Return the native id of a unit; for one without, an id that follows from its author, minute and words.
+
+    The id is written into files and answers, so it shows nothing of the text, which may have a secret. The minute is
+    that of the sender's clock: a message is the same when the time zone of its source is corrected.
+    """
     if unit.native_id:
         return unit.native_id
     who = unit.author.address or unit.author.name
-    return f"{unit.kind}:{who} {unit.occurred[:16]} {' '.join(unit.text.split())}"
+    said = "\n".join((who, _read_minute(unit), " ".join(unit.text.split())))
+    return f"{unit.kind}:{short_hash(said, _OWN_HASH)}"
 
 
 class ThreadFinder:
@@ -423,6 +429,13 @@ def _read_seconds(occurred: str) -> int:
     except ValueError:
         return _NO_TIME
     return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _SECOND
+
+
+def _read_minute(unit: SourceUnit) -> str:
+    """Return the minute of a message as the clock of its sender showed it; "" if it has no time."""
+    time = _read_seconds(unit.occurred)
+    local = time + 60 * (unit.offset or 0)
+    return str(local // 60) if time < _NO_TIME else ""
 
 
 def _read_month(time: int) -> str:

@@ -53,6 +53,7 @@ class TreeUnit(NamedTuple):
     refs: tuple[str, ...] = ()  # ids of units that it answers: the first of its thread, and the last
     is_whole: bool = True
     part: int = 1  # of a message that is longer than a leaf
+    labels: tuple[str, ...] = ()  # of the mail program
 
     @property
     def tokens(self) -> int:
@@ -162,6 +163,7 @@ def _make_entry(
         "title": unit.title,
         "offset": "" if unit.offset is None else str(unit.offset),
         "signals": ",".join(sorted({*unit.signals, *signals})),
+        "labels": ",".join(label.replace(",", " ") for label in unit.labels),
         "files": "/".join(name.replace("/", "_") for name in unit.attachments),
         "source": unit.native_id,
         "refs": ",".join(refer_to(unit)),
@@ -208,6 +210,7 @@ def read_unit(entry: Entry, *, kind: str, folder: str, name: str) -> TreeUnit:
         attachments=tuple(filter(None, extra.get("files", "").split("/"))),
         refs=tuple(filter(None, extra.get("refs", "").split(","))),
         is_whole=extra.get("cut") != "true",
+        labels=tuple(filter(None, extra.get("labels", "").split(","))),
         part=int(part) if (part := extra.get("part", "1")).isdecimal() else 1,
     )
 

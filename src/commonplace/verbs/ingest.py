@@ -17,19 +17,22 @@ from typing import Annotated, BinaryIO, NamedTuple, cast
 from commonplace.guard.audit import Facts
 from commonplace.guard.secrets import redact
 from commonplace.model.errors import CommonplaceError, InvalidField, StorageError
-from commonplace.model.lazy import Log
 from commonplace.model.tree_results import IngestReport, IngestResult, SkippedPlace
+from commonplace.text.naming import cut, one_line
 from commonplace.tree.formats import find_reader, is_read_by_file
 from commonplace.tree.ingest import IngestCounts, Ingestion
 from commonplace.tree.source import FileSet, ReadOptions, SkippedUnit, SourceReader
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.vault.named_files import NamedFiles, open_files
+from commonplace.vault.paths import PRIVATE
+from commonplace.vault.port import Write
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.tree_opening import open_tree
+from commonplace.verbs.tree_opening import TreeFacts, open_tree
 from commonplace.verbs.verb import Access, Arg, verb
 
-log = Log("commonplace.tree")
 _MOST_AUTHORS = 5
+_MAX_NAME = 80  # characters of an author in a report
+_OWN_MARK, _IGNORED = "# Made by Commonplace", "/tree.db*"
 _TELL_EVERY = 0.1  # seconds between two reports of progress
 
 
@@ -93,10 +96,21 @@ def ingest(context: BookContext, request: IngestRequest) -> IngestReport:
     if request.update:
         results = [_update_source(context, tree, source, request) for source in sources]
     else:
-        results = [_ingest_path(context, tree, path, request) for path in request.paths]
+        results = [_try_path(context, tree, path, request) for path in request.paths]
     if not request.dry_run:
-        tree.finish(context.memories.progress)
+        tree.finish()
     return IngestReport(tuple(results))
+
+
+def _try_path(context: BookContext, tree: TreeStore, path: str, request: IngestRequest) -> IngestResult:
+    """Ingest one path. Of several, one that cannot be read is named, and the others come in."""
+    try:
+        return _ingest_path(context, tree, path, request)
+    except CommonplaceError as error:
+        if len(request.paths) == 1 or isinstance(error, (InvalidField, StorageError)):
+            raise
+        place = SkippedPlace(redact(path)[0], error.code)
+        return IngestResult("", "", "", path, 0, 0, 0, 0, 0, (place,), 1, dry_run=request.dry_run)
 
 
 def _update_source(context: BookContext, tree: TreeStore, source: TreeSource, request: IngestRequest) -> IngestResult:
@@ -118,6 +132,7 @@ def _ingest_path(context: BookContext, tree: TreeStore, path: str, request: Inge
         with nullcontext() if request.dry_run else tree.lock():
             source = _choose_source(tree, files, reader, request)
             if not request.dry_run:
+                _ignore_database(context)
                 tree.save_source(source)
         options = ReadOptions(frozenset(name.casefold() for name in source.me), source.timezone)
         known = _read_signatures(context, source) if is_read_by_file(reader) else {}
@@ -136,9 +151,23 @@ def _ingest_path(context: BookContext, tree: TreeStore, path: str, request: Inge
         unchanged = len(files.names) - len(changed.names)
         if not request.dry_run and is_read_by_file(reader):
             # What could not be read may be readable later: with an extra, or once it may be opened.
-            bad = {item.place.partition(",")[0] for item in ingestion.counts.skipped}
+            bad = {prefix for item in ingestion.counts.skipped for prefix in _list_prefixes(item.place)}
             _write_signatures(context, source, {name: signatures[name] for name in files.names if name not in bad})
         return _report(source, ingestion.counts, unchanged, dry_run=request.dry_run)
+
+
+def _list_prefixes(place: str) -> Iterator[str]:
+    """Yield what may be the name of the file in a place such as `general/2026-11-01.json, message 3`."""
+    parts = place.split(",")
+    return (",".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def _ignore_database(context: BookContext) -> None:
+    """Have git leave out the index of the tree in a book that was made before there was one."""
+    files, path = context.memories.files, PRIVATE / ".gitignore"
+    page = files.read_text(path)
+    if page is not None and page.startswith(_OWN_MARK) and _IGNORED not in page:
+        files.apply([Write(path, f"{page.rstrip()}\n{_IGNORED}\n".encode("utf-8", "surrogateescape"))])
 
 
 def _choose_source(tree: TreeStore, files: NamedFiles, reader: SourceReader, request: IngestRequest) -> TreeSource:
@@ -186,7 +215,8 @@ def _check_zone(name: str | None) -> str:
 
 def _report(source: TreeSource, counts: IngestCounts, unchanged: int, *, dry_run: bool) -> IngestResult:
     skipped = tuple(SkippedPlace(redact(item.place)[0], item.reason) for item in counts.skipped)
-    authors = tuple((name, number) for name, number in counts.authors.most_common(_MOST_AUTHORS) if name and number)
+    most = [(who, number) for who, number in counts.authors.most_common(_MOST_AUTHORS) if who and number]
+    authors = tuple((cut(one_line(counts.names[who]), _MAX_NAME), number) for who, number in most)
     return IngestResult(
         source.id, source.kind, source.format, source.origin, counts.added, counts.known, counts.replaced,
         counts.rejected, counts.redacted, skipped, counts.skipped_count, counts.cut_lines, counts.first, counts.last,
@@ -207,8 +237,8 @@ def _fact_name(source: TreeSource) -> str:
 
 def _read_signatures(context: BookContext, source: TreeSource) -> Mapping[str, str]:
     try:
-        known = json.loads(context.state.get_fact(context.memories.space, _fact_name(source)) or "{}")
-    except (StorageError, ValueError):
+        known = json.loads(TreeFacts(context).get(_fact_name(source)) or "{}")
+    except ValueError:
         return {}
     is_same = (
         isinstance(known, dict) and known.get("origin") == source.origin and known.get("created") == source.created
@@ -217,19 +247,14 @@ def _read_signatures(context: BookContext, source: TreeSource) -> Mapping[str, s
 
 
 def _write_signatures(context: BookContext, source: TreeSource, files: Mapping[str, str]) -> None:
-    _set_fact(context, source, json.dumps({"origin": source.origin, "created": source.created, "files": files}))
-
-
-def _set_fact(context: BookContext, source: TreeSource, value: str) -> None:
-    try:
-        context.state.set_fact(context.memories.space, _fact_name(source), value)
-    except StorageError as error:
-        log.warning("event=files_not_remembered code=%s", error.code)
+    TreeFacts(context).set(
+        _fact_name(source), json.dumps({"origin": source.origin, "created": source.created, "files": files})
+    )
 
 
 def forget_signatures(context: BookContext, source: TreeSource) -> None:
     """Have every file of a source read again, when it comes back."""
-    _set_fact(context, source, "")
+    TreeFacts(context).set(_fact_name(source), "")
 
 
 class _CountedFiles:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from commonplace.index.port import EntryCandidate
 from commonplace.index.sqlite.database import SqliteIndex
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import NotPermitted
+from commonplace.model.errors import NotPermitted, StorageError
 from commonplace.model.memory import Trust
 from commonplace.model.results import Hit, HitKind
 from commonplace.model.scope import ScopeKind
@@ -36,6 +37,24 @@ _PASSAGES = 8  # of a long message that have a vector of their own: one of all o
 _NO_TERMS = QueryTerms(())
 
 
+class TreeFacts:
+    """What the tree remembers between processes, in the state of the book."""
+
+    def __init__(self, context: BookContext) -> None:
+        self._state, self._space = context.state, context.memories.space
+
+    def get(self, name: str) -> str | None:
+        """Return a fact."""
+        with suppress(StorageError):
+            return self._state.get_fact(self._space, name)
+        return None
+
+    def set(self, name: str, value: str) -> None:
+        """Remember a fact. Where that cannot be done, more is looked at the next time."""
+        with suppress(StorageError):
+            self._state.set_fact(self._space, name, value)
+
+
 def has_tree(context: BookContext) -> bool:
     """Return whether the caller has a tree to ask."""
     return context.settings.enabled and context.view().may_read(TREE) and bool(list_sources(context.memories))
@@ -52,7 +71,7 @@ def open_tree(context: BookContext) -> TreeStore:
             memories.vault, index, space=memories.space, lock_timeout=settings.lock_timeout,
             clock=memories.system_clock, floor=partial(last_look, context.state, memories.space),
         )  # fmt: skip
-        context.shared.tree = TreeStore(store, partial(_open_semantic, context, store))
+        context.shared.tree = TreeStore(store, partial(_open_semantic, context, store), TreeFacts(context))
     return context.shared.tree
 
 

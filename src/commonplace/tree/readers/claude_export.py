@@ -1,8 +1,8 @@
 """Read an export of Claude: conversations.json.
 
 Where the export says which message was shown last, the branch that ends there is what was said; older ones list the
-messages. Thinking and tools are left out. Files are attachments. Text that was pasted has no file name: it is a part
-of the message. The text of an uploaded file is not: it is a document, and was not said. `tree/formats.py` chooses this
+messages. Thinking and tools are left out. Files are attachments; the text that the export has of them is a part of the
+message, below a line with the name of the file. Text that was pasted has no file name. `tree/formats.py` chooses this
 reader.
 """
 
@@ -20,13 +20,14 @@ from commonplace.tree.readers.assistants import (
     walk_branch,
 )
 from commonplace.tree.readers.json_stream import Item, objects_in, read_line, read_text
-from commonplace.tree.source import FileSet, ReadOptions, SkippedUnit, SourceKind, SourceUnit
+from commonplace.tree.source import MAX_MESSAGE, FileSet, ReadOptions, SkippedUnit, SourceKind, SourceUnit
 
 NAME = "claude"
 KIND: SourceKind = "chat"
 _SENDERS = ("human", "assistant")
 _NO_PARENT = "00000000-"  # begins the id that a first message has as its parent
 _PASTED = ("", "paste.txt")
+_BETWEEN = 2  # characters between the parts of a message
 
 
 def matches(files: FileSet) -> bool:
@@ -79,12 +80,17 @@ def _read_message(message: Item, occurred: str) -> AssistantMessage:
     if not blocks:
         texts = [read_text(message.get("text"))]
     names = []
+    size = sum(map(len, texts))
     for file in objects_in(message.get("attachments")):
-        name = read_line(file.get("file_name"))
-        if name.lower() in _PASTED:
-            texts.append(read_text(file.get("extracted_content")))
-        else:
+        name, content = read_line(file.get("file_name")), read_text(file.get("extracted_content")).strip()
+        is_pasted = name.lower() in _PASTED
+        if not is_pasted:
             names.append(name)
+            content = f"{name}\n{content}" if content else ""
+        # What a person wrote is not lost for the size of a file that they sent with it.
+        if is_pasted or size + len(content) + _BETWEEN <= MAX_MESSAGE:
+            texts.append(content)
+            size += len(content) + _BETWEEN
     for key in ("files", "files_v2"):
         names += [read_line(file.get("file_name")) for file in objects_in(message.get(key))]
     text = "\n\n".join(filter(None, map(str.strip, texts)))

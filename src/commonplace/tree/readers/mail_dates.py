@@ -13,6 +13,8 @@ from commonplace.model.times import format_time
 
 _MAX_TEXT = 200  # characters of a header that are looked at
 _MAX_OFFSET = 14 * 60  # minutes: no clock on Earth is further from UTC
+_FIRST_YEAR = 1971  # before it there was no mail; a broken clock shows 1970
+_MAX_AHEAD = timedelta(days=1)  # a clock that is set wrong, or its zone
 _TIME = (
     r"(?P<hour>\d{1,2})[:.](?P<minute>\d\d)(?:[:.](?P<second>\d\d))?(?:[.,]\d+)?(?:\s*(?P<half>[AaPp])\.?[Mm]\b\.?)?"
 )
@@ -76,6 +78,11 @@ def read_mail_date(text: str) -> MailDate | None:
         return MailDate(local - timedelta(minutes=offset or 0), offset)
     except (ValueError, OverflowError):  # no such day
         return None
+
+
+def is_possible(moment: datetime, latest: datetime) -> bool:
+    """Return whether a mail can be of a moment, where `latest` is when it was there at the latest."""
+    return moment.year >= _FIRST_YEAR and moment - latest <= _MAX_AHEAD
 
 
 def _read_year(digits: str) -> int:

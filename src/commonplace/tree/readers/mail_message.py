@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime
 from typing import NamedTuple
 
-from commonplace.tree.readers.mail_dates import MailDate, read_mail_date
+from commonplace.tree.readers.mail_dates import MailDate, is_possible, read_mail_date
 from commonplace.tree.readers.mail_headers import decode_header, read_ids, read_own_id, read_people
 from commonplace.tree.readers.mail_parts import LimitExceeded, MailPart, parse_mail
 from commonplace.tree.readers.mail_text import read_body
@@ -19,7 +19,6 @@ from commonplace.tree.source import MAX_MESSAGE, Person, Signal, SkippedUnit, So
 
 _MAX_PARENTS = 50
 _MAX_TITLE = 1_000  # characters
-_FIRST_YEAR = 1971  # before it there was no mail; a broken clock shows 1970
 _PREFIX = "mail:"
 _LABEL = re.compile(r'"([^"]*)"|([^,]+)')
 _ROBOT = re.compile(
@@ -138,19 +137,24 @@ def _find_parents(mail: MailPart, own_id: str, addresses: set[str]) -> tuple[str
 def _find_time(mail: MailPart, origin: MailOrigin) -> tuple[str, int | None]:
     """Return when a mail was written, and the offset of the sender's clock.
 
-    A date that cannot be is replaced by the one at which the mail was received, or put into its mailbox or file.
+    A date that cannot be is replaced by the one at which the mail was received, or put into its mailbox or file. None
+    of them may be in the future: a mail of 2099 would be the latest of all for 70 years.
     """
-    received = _first_date(value.rpartition(";")[2] for value in mail.headers.get("received", ()))
-    written = _first_date([decode_header(mail.header("date"))])
-    if written and (received is None or written.moment <= received.moment + timedelta(days=1)):
+    now = datetime.now(UTC)
+    file_time = _first_date([origin.file_time()], now)
+    received = _first_date((value.rpartition(";")[2] for value in mail.headers.get("received", ())), now)
+    latest = min((date.moment for date in (file_time, received) if date), default=now)
+    written = _first_date([decode_header(mail.header("date"))], latest)
+    if written:
         return written.timestamp, written.offset
-    other = received or _first_date([origin.envelope])
-    return (other.timestamp if other else origin.file_time()), None
+    # What a server wrote is believed though the file seems to be older: copying a file may change its time.
+    other = received or _first_date([origin.envelope], now) or file_time
+    return other.timestamp if other else "", None
 
 
-def _first_date(texts: Iterable[str]) -> MailDate | None:
+def _first_date(texts: Iterable[str], latest: datetime) -> MailDate | None:
     dates = map(read_mail_date, texts)
-    return next((date for date in dates if date and date.moment.year >= _FIRST_YEAR), None)
+    return next((date for date in dates if date and is_possible(date.moment, latest)), None)
 
 
 def _read_labels(mail: MailPart) -> list[str]:
