@@ -9,9 +9,9 @@ out. `commonplace show` gives the whole text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, takewhile
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction, Window
@@ -32,9 +32,9 @@ HIDDEN_STATUSES = ("expired", "proposed", "quarantined")
 MIN_FOUND = 120  # entries that the words, and the vectors, find
 _MIN_READ = 40  # of these are read in full
 _BEST_BY_WORDS = 5  # of these for their words alone
-LIMIT_GROWTH, NO_LIMIT = 10, 1_000_000
+NO_LIMIT = 1_000_000
 MAX_WHOLE_LENGTH = 2_400  # characters: up to here a text is shown whole
-_MAX_PASSAGE = 1_600
+_MAX_PASSAGE = 400  # tokens
 OMISSION_MARK = "[...]"
 _SOURCE_TOKENS = 12  # tokens: the line that says where a hit is from
 _MARK_TOKENS = 6  # tokens: what was left out before and after
@@ -43,12 +43,7 @@ _MIN_PASSAGE = 8  # characters that are shown in however small a budget
 
 def has_filters(question: RecallQuery) -> bool:
     """Return whether a question filters by time, type, session or tags."""
-    return has_time(question) or has_other_filters(question)
-
-
-def has_time(question: RecallQuery) -> bool:
-    """Return whether a question filters by the time when something happened."""
-    return question.since is not None or question.until is not None
+    return bool(question.since or question.until) or has_other_filters(question)
 
 
 def has_other_filters(question: RecallQuery) -> bool:
@@ -182,16 +177,10 @@ def find_entries(
 def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) -> dict[int, Match]:
     """Return the matches for some terms in the question's scopes, by number."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
-    few = choose_source_limit(question)
-    limit = few if question.sort == "score" and not has_other_filters(question) else NO_LIMIT
-    if question.as_of is not None or not has_time(question):
-        found = index.search(terms, limit)
-        folders = set(filter(question.covers, {match.folder for match in found}))
-        inside = {match.no: match for match in found if match.folder in folders}
-        if question.as_of is not None or len(found) < limit or len(inside) >= few // 2:
-            return inside
-    # There may be much else: only what is in the question's scopes and time is looked for.
-    return {match.no: match for match in index.search(terms, limit, window_of(question))}
+    is_few = question.sort == "score" and not has_other_filters(question)
+    limit = choose_source_limit(question) if is_few else NO_LIMIT
+    window = window_of(question) if question.as_of is None else None  # what was said then may be past
+    return {match.no: match for match in index.search(terms, limit, window) if question.covers(match.folder)}
 
 
 def choose_source_limit(question: RecallQuery) -> int:
@@ -216,23 +205,11 @@ def read_best(
 
 def cut_passage(text: str, terms: QueryTerms, budget: int | None = None) -> str:
     """Return the text, or the best stretch of a long one; with a token budget, one that fits beside its source line."""
-    shown = text if len(text) <= MAX_WHOLE_LENGTH else _cut_stretch(text, terms, _MAX_PASSAGE, len, _MAX_PASSAGE // 4)
-    if budget is None or estimate_hit_tokens(shown) <= budget or len(text) <= _MIN_PASSAGE:
-        return shown
-    room = budget - _SOURCE_TOKENS - _MARK_TOKENS
-    return _cut_stretch(text, terms, room, estimate_tokens, min(max(_MIN_PASSAGE, room // 2), _MAX_PASSAGE // 4))
-
-
-def estimate_hit_tokens(shown: str) -> int:
-    """Return the number of tokens of a hit that shows this text, its source line included."""
-    return estimate_tokens(shown) + _SOURCE_TOKENS
-
-
-def _cut_stretch(text: str, terms: QueryTerms, room: int, measure: Callable[[str], int], longest: int) -> str:
-    """Return the piece with most of the question's words, and as many of the pieces around it as fit.
-
-    Pieces are whole lines; one that is too long is cut at spaces.
-    """
+    room = _MAX_PASSAGE if budget is None else min(_MAX_PASSAGE, budget - _SOURCE_TOKENS - _MARK_TOKENS)
+    if not text or (len(text) <= MAX_WHOLE_LENGTH and (budget is None or estimate_hit_tokens(text) <= budget)):
+        return text
+    # Pieces are whole lines; one that is too long is cut at spaces.
+    longest = max(_MIN_PASSAGE, room)
     pieces = re.findall(rf".{{,{longest}}}\n|.{{1,{longest}}}(?: |\Z)|.{{1,{longest}}}", text)
     plain = [*map(normalize_words, pieces)]
     # How many of the question's words each has.
@@ -240,9 +217,13 @@ def _cut_stretch(text: str, terms: QueryTerms, room: int, measure: Callable[[str
     best = weights.index(max(weights))
     # Twice as far down as up, since what follows explains more.
     nearest = sorted(range(len(pieces)), key=lambda at: max(best - at, (at - best) / 2))
-    sizes = accumulate(measure(pieces[at]) for at in nearest)
-    shown = sorted(nearest[: len([*takewhile(lambda size: size <= room, sizes)]) or 1])
+    sizes = accumulate(max(estimate_tokens(pieces[at]), len(pieces[at]) / 4) for at in nearest)
+    shown = sorted(nearest[: sum(size <= room for size in sizes) or 1])
     head = f"{OMISSION_MARK}\n" if shown[0] > 0 else ""
     tail = f"\n{OMISSION_MARK}" if shown[-1] + 1 < len(pieces) else ""
-    passage = "".join(pieces[at] for at in shown).strip("\n")
-    return f"{head}{passage}{tail}"
+    return head + "".join(pieces[at] for at in shown).strip("\n") + tail
+
+
+def estimate_hit_tokens(shown: str) -> int:
+    """Return the number of tokens of a hit that shows this text, its source line included."""
+    return estimate_tokens(shown) + _SOURCE_TOKENS

@@ -10,7 +10,8 @@ notes that each begin with an identifier which the other lacks are about two thi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from commonplace.index.port import EntryCandidate, Transaction
@@ -29,30 +30,18 @@ FEW_WORDS = 4  # telling words: of so short a note only a contradiction is one
 COSINE_WEIGHT = 0.5
 EXTRA_WORDS = 4  # telling words that a hit is taken to have besides its own: two of three in common are chance
 MAX_TEXT = 500  # characters
+MAX_ALIKE = 9  # entries that a new one is compared with, itself included
+SERIES = 5  # of these that it overtakes, or that overtake it: then they are alike on purpose, and all hold
+_FOR_ALL = frozenset(f"/memories/{kind}" for kind in ScopeKind if not kind.has_id)
 ASSUMED_COSINE = 0.5  # where one of them has no vector
 
 
 def add_later(
-    hits: Sequence[ScoredCandidate],
-    candidates: Sequence[EntryCandidate],
-    vectors: EntryVectors | None,
-    known: Collection[int] = (),
+    hits: Sequence[ScoredCandidate], candidates: Sequence[EntryCandidate], vectors: EntryVectors | None
 ) -> list[ScoredCandidate]:
-    """Return the hits, each with the candidate that may contradict it, if there is one.
-
-    `known` are the numbers of hits that have it already.
-    """
-    if all(hit.candidate.no in known for hit in hits):
-        return list(hits)
-    notes = sorted(filter(is_lone, candidates), key=make_time_key, reverse=True)
-    stems = {item.no: find_stems(item) for item in notes}
-    places = {item.no: place for place, item in enumerate(notes)}  # those before it are later
-    return [
-        hit
-        if hit.candidate.no in known
-        else hit._replace(later=_find_later(hit.candidate, notes[: places.get(hit.candidate.no, 0)], stems, vectors))
-        for hit in hits
-    ]
+    """Return the hits, each with the candidate that may contradict it, if there is one."""
+    notes = sorted(filter(_is_lone, candidates), key=make_time_key)
+    return [hit._replace(later=_find_later(hit.candidate, notes, vectors)) for hit in hits]
 
 
 def place_later(hits: Sequence[ScoredCandidate], others: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
@@ -74,28 +63,30 @@ def place_later(hits: Sequence[ScoredCandidate], others: Sequence[ScoredCandidat
 
 
 def _find_later(
-    hit: EntryCandidate,
-    others: Sequence[EntryCandidate],
-    stems: Mapping[int, frozenset[str]],
-    vectors: EntryVectors | None,
+    hit: EntryCandidate, notes: Sequence[EntryCandidate], vectors: EntryVectors | None
 ) -> EntryCandidate | None:
-    """Return which of some later notes, latest first, is most surely about the same; None if none is sure enough."""
-    found: list[tuple[float, EntryCandidate]] = []
-    for other in others:
+    """Return which of some notes, earliest first, is later and most surely about the same; None if none is."""
+    stems, found = find_stems(hit), list[tuple[float, EntryCandidate]]()
+    later = takewhile(lambda other: make_time_key(other) > make_time_key(hit), reversed(notes))
+    for other in later if _is_lone(hit) else ():
         links = _find_links(hit, other)
         if _CONTRADICTS in links:
             return other
         if links or max(len(hit.recorded.entry.text), len(other.recorded.entry.text)) > MAX_TEXT:
             continue  # both hold; or long: the minutes of two meetings have many words in common, and correct nothing
-        shared = len(stems[hit.no] & stems[other.no]) / (len(stems[hit.no]) + EXTRA_WORDS)
+        shared = len(stems & find_stems(other)) / (len(stems) + EXTRA_WORDS)
         if shared and (other.folder, other.name) != (hit.folder, hit.name):
             cosine = vectors.measure_likeness(hit.no, other.no) if vectors is not None else None
-            same = shared + COSINE_WEIGHT * (ASSUMED_COSINE if cosine is None else cosine)
-            found += [(same, other)] if same >= NEARLY_SAME else []
+            found.append((shared + COSINE_WEIGHT * (ASSUMED_COSINE if cosine is None else cosine), other))
     found.sort(key=lambda item: -item[0])
-    is_long = hit.no in stems and len(stems[hit.no]) > FEW_WORDS  # not so Ann prefers vim, and Ann prefers tea
+    is_long = len(stems) > FEW_WORDS  # not so Ann prefers vim, and Ann prefers tea
     return next(
-        (other for same, other in found if _may_contradict(hit, other, is_sure=is_long and same >= MIN_SAME)), None
+        (
+            other
+            for same, other in found
+            if same >= NEARLY_SAME and _may_contradict(hit, other, is_sure=is_long and same >= MIN_SAME)
+        ),
+        None,
     )
 
 
@@ -114,7 +105,7 @@ def _may_contradict(hit: EntryCandidate, other: EntryCandidate, *, is_sure: bool
     return is_sure or duplicates.compare_texts(*texts).relation == duplicates.CONTRADICTS
 
 
-def is_lone(item: EntryCandidate) -> bool:
+def _is_lone(item: EntryCandidate) -> bool:
     """Return whether an entry is a lone note of a memory, and not superseded."""
     return item.recorded.entry.thread is None and not is_journal(item.folder) and item.status != "superseded"
 
@@ -127,7 +118,7 @@ def find_linked_entries(
     `folders` are those of the scopes that are asked: a link names the kind of a scope only.
     """
     links, places = set[str](), list[tuple[str, str]]()
-    for hit in filter(is_lone, hits):
+    for hit in filter(_is_lone, hits):
         links.add(f"{_CONTRADICTS} {_name_memory(hit)[1]}")
         for link in hit.row.linked if hit.row is not None else ():
             rel, _, to = link.partition(" ")
@@ -160,3 +151,35 @@ def _name_memory(item: EntryCandidate) -> tuple[str, str]:
     _, top, kind, *parts = f"{item.folder}/{item.name}".split("/")
     levels = int(ScopeKind(kind).has_id)
     return "/".join([top, kind, *parts[:levels]]), "/".join([kind, *parts[levels:]])
+
+
+def compare_new(reading: Transaction, vectors: EntryVectors, new: Sequence[int]) -> dict[int, int]:
+    """Return for new entries, and for those like them, which later one may contradict it; 0 where none does.
+
+    Each is compared with those nearest to it by meaning, in its own scope and in the scopes that every caller sees. An
+    entry of a series, as the notes of each sprint are, overtakes nothing. `SemanticIndex` calls this with what was
+    embedded last, and the index keeps the answer: what an agent is told unasked is chosen by hooks, without vectors.
+    """
+    alike = vectors.find_alike(new, vectors.list_lone(), MAX_ALIKE)
+    numbers = {*alike, *(other for others in alike.values() for other in others)}
+    notes = {item.no: item for item in reading.candidates(sorted(numbers)) if _is_lone(item)}
+    found = dict.fromkeys(new, 0)
+    pairs: list[tuple[int, int]] = []
+    series: set[int] = set()
+    for no in sorted(alike.keys() & notes.keys()):
+        beside = [notes[other] for other in alike[no] if other in notes and _is_seen_with(notes[no], notes[other])]
+        both = [pair for other in beside for pair in ((notes[no], other), (other, notes[no]))]
+        overtaken = [(one.no, other.no) for one, other in both if _find_later(one, [other], vectors) is not None]
+        if len(overtaken) < SERIES:
+            pairs += overtaken
+        else:  # nor does one of them overtake another: the first two looked like a correction
+            series.update(*overtaken)
+    for earlier, later in sorted(pairs, key=lambda pair: make_time_key(notes[pair[1]])):
+        found[earlier] = later
+    return found | dict.fromkeys(series, 0)
+
+
+def _is_seen_with(one: EntryCandidate, other: EntryCandidate) -> bool:
+    """Return whether who sees one memory also sees the other: they are in one scope, or one is for all."""
+    places = {_name_memory(item)[0] for item in (one, other)}
+    return len(places) == 1 or not places.isdisjoint(_FOR_ALL)

@@ -155,14 +155,12 @@ class Scorer:
         for no, said in own.items():
             place = (found[no].folder, found[no].thread)
             threads[place] = max(said, threads.get(place, 0.0))
-        neighbours = vectors.find_neighbours(own) if vectors is not None else {}
+        neighbours = vectors.find_neighbours() if vectors is not None else {}
         turns = {
             no: {
                 "own": said,
                 "thread": threads[found[no].folder, found[no].thread],
-                "beside": max(
-                    [own.get(other, 0.0) for other in neighbours.get(no, ()) if other is not None], default=0.0
-                ),
+                "beside": max([own.get(other, 0.0) for other in neighbours.get(no, ())], default=0.0),
                 "author": float(self._parsed.is_by(found[no].author)),
             }
             for no, said in own.items()

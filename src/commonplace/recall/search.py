@@ -20,7 +20,6 @@ from commonplace.model.errors import EmbedderError, StorageError
 from commonplace.model.lazy import Log, lazy
 from commonplace.model.scope import Space
 from commonplace.recall.candidates import (
-    LIMIT_GROWTH,
     MIN_FOUND,
     NO_LIMIT,
     choose_source_limit,
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
     from commonplace.recall.vectors import EntryVectors
 
+_MANY = 12_000  # of the latest entries that are looked at where the first few do not pass the filters
 _MAX_ALIKE = 3  # entries like a hit that are read to see whether they are a later word on it
 _MAX_EMBED_SECONDS = 1.0  # that a question spends on embedding entries without a vector
 log = Log("commonplace.recall")
@@ -64,27 +64,13 @@ class SearchResult(NamedTuple):
     notice: str = ""  # what was not searched by meaning
 
 
-def search_entries(
-    index: Index,
-    space: Space,
-    question: RecallQuery,
-    *,
-    now: str,
-    uses: UsageCounter,
-    semantic: SemanticIndex | None,
-    is_superseded: SupersededTest,
-) -> SearchResult:
-    """Return the best entries for a question, best first; without words in the question, all of them by time.
-
-    Entries that are not in the index yet are indexed, and embedded, first.
-    """
-    notice = ""
-    if question.folders and question.query.strip():
-        if question.mode != "semantic":
-            index_pending(index, space)
-        notice = _embed_pending(index, space, question, now, semantic) if semantic is not None else ""
-    answer = search_indexed(index, space, question, now=now, uses=uses, semantic=semantic, is_superseded=is_superseded)
-    return answer._replace(notice=notice)
+def prepare_search(index: Index, space: Space, question: RecallQuery, semantic: SemanticIndex | None = None) -> str:
+    """Index, and embed, the entries that are not in the index yet; return a notice about those still left."""
+    if not (question.folders and question.query.strip()):
+        return ""
+    if question.mode != "semantic":
+        index_pending(index, space)
+    return _embed_pending(question, semantic) if semantic is not None else ""
 
 
 def search_indexed(
@@ -107,18 +93,16 @@ def search_indexed(
         if not parsed.terms:
             return SearchResult([], 0, {})
         vectors = semantic.compare_entries(reading, parsed) if semantic is not None else None
-        limit = choose_source_limit(question)
-        while True:  # a filter may leave out all that was found first
+        few = choose_source_limit(question)
+        for limit in (few, NO_LIMIT):  # a filter may leave out all that was found first
             found = find_entries(reading, parsed, question, vectors, limit)
             scorer = Scorer(found, parsed, vectors, question.folders)
             candidates = read_best(reading, found, scorer.score_roughly(), question)
-            if len(candidates) >= question.limit or limit >= NO_LIMIT or not has_other_filters(question):
+            if len(candidates) >= question.limit or not has_other_filters(question):
                 break
-            limit = NO_LIMIT
         matching = sum(found[item.no].words > 0 and not is_hidden(item, question) for item in candidates)
-        having_words = sum(item.words > 0 for item in found.values())
-        may_be_more = having_words >= choose_source_limit(question) and not has_other_filters(question)
-        if may_be_more and not question.is_quick:
+        has_all = has_other_filters(question) or sum(item.words > 0 for item in found.values()) < few
+        if not has_all and not question.is_quick:
             matching = reading.count_matches(parsed.terms._replace(all_of=()), window_of(question), MAX_COUNTED)
     read = {item.no for item in candidates}
     candidates = _set_past_status(candidates, question, is_superseded)
@@ -138,18 +122,16 @@ def search_indexed(
         if question.sort == "usage":
             hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
     shown = _cut_to_budget(hits[: question.limit], question)
-    if not question.names_later:
-        return SearchResult(shown, max(len(shown), matching), dict(hidden))
-    unread = [no for no, entry in found.items() if entry.thread is None and no not in read]
-    with index.reading(space) as reading:
-        more = [item for item in _read_alike(reading, shown, question, unread, vectors) if item.no not in read]
-    more = [item for item in _set_past_status(more, question, is_superseded) if not is_hidden(item, question)]
-    shown = add_later(shown, candidates + more, vectors)
-    scored = hits + scorer.score([item for item in more if item.no in found], used)
-    placed = place_later(shown, scored) if question.sort == "score" else shown
-    if placed != shown:  # those that were put beside a hit may name a later memory, too
-        known = {hit.candidate.no for hit in shown}
-        shown = _cut_to_budget(add_later(placed[: question.limit], candidates + more, vectors, known), question)
+    if question.names_later:
+        unread = [no for no, entry in found.items() if entry.thread is None and no not in read]
+        with index.reading(space) as reading:
+            more = [item for item in _read_alike(reading, shown, question, unread, vectors) if item.no not in read]
+        more = [item for item in _set_past_status(more, question, is_superseded) if not is_hidden(item, question)]
+        hits += scorer.score([item for item in more if item.no in found], used)
+        shown = add_later(shown, candidates + more, vectors)
+        if question.sort == "score":
+            placed = place_later(shown, hits)[: question.limit]
+            shown = _cut_to_budget(add_later(placed, candidates + more, vectors), question)
     return SearchResult(shown, max(len(shown), matching), dict(hidden))
 
 
@@ -161,10 +143,10 @@ def _read_alike(
     vectors: EntryVectors | None,
 ) -> list[EntryCandidate]:
     """Return the entries that may correct a hit and need not say much of what was asked: like it, or linked to it."""
-    alike: set[int] = set()
+    alike: Mapping[int, Sequence[int]] = {}
     if vectors is not None:
         alike = vectors.find_alike([hit.candidate.no for hit in hits if not hit.is_turn], unread, _MAX_ALIKE)
-    found = list(reading.candidates(sorted(alike))) if alike else []
+    found = list(reading.candidates(sorted({no for others in alike.values() for no in others})))
     found += find_linked_entries(reading, [hit.candidate for hit in hits], question.folders)
     return [item for item in dict.fromkeys(found) if is_allowed(item, question)]
 
@@ -195,17 +177,15 @@ def _list_latest(
     if parsed.span is not None:  # up to the last moment before its end: without the Z, the end is less than itself
         since, until = max(question.since or "", parsed.span.start), parsed.span.end.rstrip("Z")
         question = question._replace(since=since, until=min(question.until or until, until))
-    limit = MIN_FOUND if question.sort != "usage" else NO_LIMIT
-    while True:
+    for limit in (MIN_FOUND, _MANY, NO_LIMIT):
         found = index.latest_entries(limit)
         fitting = [item for item in found if is_allowed(item, question)]
         if parsed.authors:
             fitting = [item for item in fitting if item.recorded.entry.author in parsed.authors]
         allowed = _drop_repeated_tasks([item for item in fitting if not is_hidden(item, question)])
         allowed = _take_once(allowed) if question.replaced else allowed
-        if len(found) < limit or limit >= NO_LIMIT or len(allowed) >= question.limit:
+        if len(found) < limit or (len(allowed) >= question.limit and question.sort != "usage"):
             break
-        limit *= LIMIT_GROWTH
     hidden = Counter(item.status for item in fitting if is_hidden(item, question))
     allowed.sort(key=make_time_key, reverse=True)
     if question.sort == "usage":
@@ -227,14 +207,11 @@ def _list_latest(
 
 def _take_once(items: Sequence[EntryCandidate]) -> list[EntryCandidate]:
     """Return each entry once, as it is now if it is still said; one that was replaced has that for its status."""
-    current_last = sorted(items, key=lambda item: item.recorded.end is None)
-    found = {
+    said = {
         (item.folder, item.name, item.recorded.entry.id): item
-        if item.recorded.end is None
-        else item._replace(then="replaced")
-        for item in current_last
+        for item in sorted(items, key=lambda item: item.recorded.end is None)
     }
-    return list(found.values())
+    return [item if item.recorded.end is None else item._replace(then="replaced") for item in said.values()]
 
 
 def index_pending(index: Index, space: Space) -> None:
@@ -248,14 +225,10 @@ def index_pending(index: Index, space: Space) -> None:
         log.warning("event=words_wait code=%s", error.code)
 
 
-def _embed_pending(index: Index, space: Space, question: RecallQuery, now: str, semantic: SemanticIndex) -> str:
+def _embed_pending(question: RecallQuery, semantic: SemanticIndex) -> str:
     """Embed the entries stored last, within a time limit for slow embedders; return a notice about those still left."""
     if not semantic.is_quick:
-        with index.reading(space) as reading:
-            parsed = parse_query(question.query, reading.authors_named, now)
-        if not parsed.terms or (parsed.is_vague and not parsed.is_dated):
-            return ""
-        semantic.embed_question(parsed.text)  # before anything else: who cannot do this need not be waited for
+        semantic.embed_question(" ".join(question.query.split()))  # who cannot do this need not be waited for
     why = ""
     try:
         semantic.embed_pending(None if semantic.is_quick else _MAX_EMBED_SECONDS)
@@ -292,16 +265,15 @@ def _drop_repeated_failures(items: Sequence[ScoredCandidate]) -> list[ScoredCand
     A question about the goal of a run matches the run clearly better than its failures: then the run tells them.
     """
     kept = {item.no for item in _drop_repeated_tasks([item.candidate for item in items])}
-    runs = {item.candidate.no: _find_run(item.candidate) for item in items}
     best: dict[tuple[str, bool], float] = {}
     for item in items:
-        best.setdefault(runs[item.candidate.no], item.score)
+        best.setdefault(_find_run(item.candidate), item.score)
 
     def is_told(run: str, is_failure: bool) -> bool:
         failure, whole = (best.get((run, kind), float("-inf")) for kind in (True, False))
         return not run or (failure < (1 - BAND) * whole) != is_failure
 
-    return [item for item in items if item.candidate.no in kept and is_told(*runs[item.candidate.no])]
+    return [item for item in items if item.candidate.no in kept and is_told(*_find_run(item.candidate))]
 
 
 def _find_run(candidate: EntryCandidate) -> tuple[str, bool]:

@@ -8,13 +8,15 @@ its scopes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from commonplace.embed.port import Embedder
-from commonplace.index.port import Transaction, Turn, Vector
+from commonplace.index.port import Transaction, Vector
 from commonplace.recall.candidates import FoundEntry
 from commonplace.recall.query import RecallQuery
 
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from commonplace.embed.port import Vectors
 
-_MOMENT = "S32"  # of a timestamp
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
 
 
@@ -33,11 +34,10 @@ class EntryVectors:
     def __init__(self, embedder: Embedder, embed_question: Callable[[str], NDArray[np.float32]]) -> None:
         self._embed_question = embed_question
         self._version: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
-        self._rows: list[Vector] = []  # their moments and bytes are in the arrays
+        self._rows: list[Vector] = []  # their bytes are in the matrix
         self._row_numbers: dict[int, int] = {}  # number of an entry: its row
-        self._moments = np.empty(0, _MOMENT)
         self._folders: set[str] = set()
-        self._neighbours: dict[int, tuple[int | None, int | None]] = {}
+        self._neighbours: Mapping[int, list[int]] = {}
         self._matrix: Vectors = np.empty((0, embedder.dimension), np.float32)
         self._cosines: NDArray[np.float32] | None = None
 
@@ -49,7 +49,6 @@ class EntryVectors:
         now = (epoch, reading.vectors_dropped())
         if now != self._version:
             self._version, self._rows, self._row_numbers, self._matrix = now, [], {}, self._matrix[:0]
-            self._moments = self._moments[:0]
         new = [row for row in reading.vectors(model, self._rows[-1].no if self._rows else 0) if row.data]
         if new:
             more = np.frombuffer(b"".join(row.data for row in new), np.int8).reshape(len(new), -1).astype(np.float32)
@@ -57,8 +56,7 @@ class EntryVectors:
             self._matrix = np.vstack([self._matrix, more]) if self._rows else more
             self._row_numbers |= {row.no: at for at, row in enumerate(new, len(self._rows))}
             self._folders |= {row.folder for row in new}
-            self._moments = np.append(self._moments, np.array([row.moment.encode() for row in new], _MOMENT))
-            self._rows += [Vector(*row[:6], "", b"") for row in new]
+            self._rows += [row._replace(data=b"") for row in new]
             self._neighbours = {}
 
     def set_question(self, question: str, talk: str) -> None:
@@ -81,13 +79,10 @@ class EntryVectors:
         cosines = self._cosines
         if cosines is None:
             return
-        inside = set(filter(question.covers, self._folders))
-        if inside != self._folders:
-            cosines = np.where([row.folder in inside for row in self._rows], cosines, -2.0)
-        if question.since is not None:
-            cosines = np.where(self._moments >= question.since.encode(), cosines, -2.0)
-        if question.until is not None:
-            cosines = np.where(self._moments <= question.until.encode(), cosines, -2.0)
+        inside, since, until = set(filter(question.covers, self._folders)), question.since or "", question.until
+        if inside != self._folders or since or until:
+            is_asked = [row.folder in inside and since <= row.moment <= (until or "9999") for row in self._rows]
+            cosines = np.where(is_asked, cosines, -2.0)
         limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         for at in np.nonzero(cosines >= least)[0].tolist():
@@ -111,44 +106,36 @@ class EntryVectors:
             return None
         return round(float(self._matrix[self._row_numbers[one]] @ self._matrix[self._row_numbers[other]]), _DIGITS)
 
-    def find_alike(self, numbers: Iterable[int], among: Iterable[int], limit: int) -> set[int]:
-        """Return those of some entries that are nearest to each of some others, up to `limit` for each."""
-        others = np.array([self._row_numbers[no] for no in among if no in self._row_numbers], np.intp)
-        few = [self._row_numbers[no] for no in numbers if no in self._row_numbers]
-        if not few or not len(others):
-            return set()
-        cosines = np.round(np.einsum("ik,jk->ij", self._matrix[few], self._matrix[others]), _DIGITS)
-        best = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
-        return {self._rows[others[at]].no for at in np.unique(best)}
+    def list_lone(self) -> list[int]:
+        """Return the entries that are in no conversation and said today."""
+        return [row.no for row in self._rows if row.thread is None and row.today]
 
-    def find_alike_to(self, numbers: Iterable[int], limit: int) -> dict[int, list[int]]:
-        """Return for each of some entries the lone ones that are said today and nearest to it, up to `limit`."""
-        lone = np.array([row[2] is None and row[5] for row in self._rows], bool)
-        rows = [self._row_numbers[no] for no in numbers if no in self._row_numbers and lone[self._row_numbers[no]]]
-        if not rows:
+    def find_alike(self, numbers: Iterable[int], among: Iterable[int], limit: int) -> dict[int, list[int]]:
+        """Return for each of some entries those of some others that are nearest to it, up to `limit`."""
+        others = [self._row_numbers[no] for no in among if no in self._row_numbers]
+        few = [no for no in numbers if no in self._row_numbers]
+        if not few or not others:
             return {}
-        cosines = np.round(self._matrix[rows] @ self._matrix.T, _DIGITS)
-        cosines[:, ~lone] = -2.0
-        cosines[np.arange(len(rows)), rows] = -2.0  # itself
-        limit = min(limit, int(lone.sum()) - 1)
-        best = np.argpartition(-cosines, limit - 1, axis=1)[:, :limit] if limit > 0 else np.empty((len(rows), 0), int)
-        return {
-            self._rows[row][0]: [self._rows[at][0] for at in places]
-            for row, places in zip(rows, best.tolist(), strict=True)
-        }
+        rows = [self._row_numbers[no] for no in few]
+        cosines = np.round(self._matrix[rows] @ self._matrix[others].T, _DIGITS)
+        limit = min(limit, len(others))
+        best = np.argpartition(-cosines, limit - 1, axis=1)[:, :limit]
+        return {no: [self._rows[others[at]].no for at in places] for no, places in zip(few, best.tolist(), strict=True)}
 
-    def find_neighbours(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
-        """Return the entries just before and after these in their conversation, by number."""
+    def find_neighbours(self) -> Mapping[int, Sequence[int]]:
+        """Return the entries just before and after each one in its conversation, by number."""
         if not self._neighbours:
-            threads: dict[tuple[str, str], list[tuple[bool, Turn, int]]] = {}
-            for row in self._rows:
-                if row.thread is not None and row.turn is not None and row.today:
-                    place = threads.setdefault((row.folder, row.thread), [])
-                    place.append((isinstance(row.turn, str), row.turn, row.no))
-            for turns in threads.values():
-                order = [no for _, _, no in sorted(turns)]
-                self._neighbours |= zip(order, zip([None, *order], [*order[1:], None], strict=False), strict=True)
-        return {number: self._neighbours[number] for number in numbers if number in self._neighbours}
+            turns = sorted(
+                (row.folder, row.thread, isinstance(row.turn, str), row.turn, row.no)
+                for row in self._rows
+                if row.turn is not None and row.today
+            )
+            self._neighbours = defaultdict(list)
+            for (*place, _, _, no), (*next_place, _, _, next_no) in pairwise(turns):
+                if place == next_place:
+                    self._neighbours[no].append(next_no)
+                    self._neighbours[next_no].append(no)
+        return self._neighbours
 
 
 def _multiply_rows(rows: Vectors, vector: NDArray[np.float32]) -> NDArray[np.float32]:
