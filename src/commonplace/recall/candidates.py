@@ -133,15 +133,13 @@ def _find_stems(text: str) -> frozenset[str]:
 def measure_coverage(candidate: EntryCandidate, words: Sequence[Sequence[str]]) -> float:
     """Return the share of a question's words that an entry has in some form; of an identifier it has all parts."""
     text = normalize_words(append_numbers(" ".join([candidate.recorded.entry.text, *list_labels(candidate)])))
-    return sum(all(_has_word_start(text, cut_ending(part)) for part in word) for word in words) / max(1, len(words))
+    patterns = [[_begin_word(cut_ending(part)) for part in word] for word in words]
+    return sum(all(re.search(part, text) for part in word) for word in patterns) / max(1, len(words))
 
 
-def _has_word_start(text: str, part: str) -> bool:
-    """Return whether a word of the text begins with `part`; in scripts without spaces, whether it occurs at all."""
-    at = text.find(part)
-    while at > 0 and text[at - 1].isalnum() and part.isascii():
-        at = text.find(part, at + 1)
-    return at >= 0
+def _begin_word(part: str) -> str:
+    """Return a pattern for a word that begins so; in scripts without spaces it may begin anywhere."""
+    return (r"(?<![^\W_])" if part.isascii() else "") + re.escape(part)
 
 
 class FoundEntry(NamedTuple):
@@ -160,12 +158,9 @@ def find_entries(
     index: Transaction, parsed: ParsedQuery, question: RecallQuery, vectors: EntryVectors | None, limit: int
 ) -> dict[int, FoundEntry]:
     """Return what the words, and up to `limit` that the vectors find in the question's scopes, by number."""
-    quoted: dict[int, Match] = {}
-    words: dict[int, Match] = {}
-    if question.mode != "semantic":
-        words = _search_terms(index, parsed.terms._replace(all_of=()), question)
-    if words and parsed.terms.all_of:  # the words alone may put what is quoted too far behind
-        quoted = _search_terms(index, parsed.terms, question)
+    words = _search(index, parsed.terms._replace(all_of=()), question) if question.mode != "semantic" else {}
+    # The words alone may put what is quoted too far behind.
+    quoted = _search(index, parsed.terms, question) if words and parsed.terms.all_of else {}
     matches = quoted | words
     cosines = vectors.get_cosines(matches) if vectors is not None else {}
     found = {no: FoundEntry(*match, cosines.get(no), no in quoted) for no, match in matches.items()}
@@ -174,7 +169,7 @@ def find_entries(
     return found
 
 
-def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) -> dict[int, Match]:
+def _search(index: Transaction, terms: QueryTerms, question: RecallQuery) -> dict[int, Match]:
     """Return the matches for some terms in the question's scopes, by number."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
     is_few = question.sort == "score" and not has_other_filters(question)

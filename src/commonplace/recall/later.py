@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 _CONTRADICTS = "contradicts"
 MIN_SAME = 0.5  # of the share of words plus half the cosine, for two notes to be about one thing
-NEARLY_SAME = 0.4  # from here on, if `store` would say that they contradict each other
-FEW_WORDS = 4  # telling words: of so short a note only a contradiction is one
 COSINE_WEIGHT = 0.5
 EXTRA_WORDS = 4  # telling words that a hit is taken to have besides its own: two of three in common are chance
 MAX_TEXT = 500  # characters
@@ -77,32 +75,19 @@ def _find_later(
         shared = len(stems & find_stems(other)) / (len(stems) + EXTRA_WORDS)
         if shared and (other.folder, other.name) != (hit.folder, hit.name):
             cosine = vectors.measure_likeness(hit.no, other.no) if vectors is not None else None
-            found.append((shared + COSINE_WEIGHT * (ASSUMED_COSINE if cosine is None else cosine), other))
+            same = shared + COSINE_WEIGHT * (ASSUMED_COSINE if cosine is None else cosine)
+            found += [(same, other)] if same >= MIN_SAME else []
     found.sort(key=lambda item: -item[0])
-    is_long = len(stems) > FEW_WORDS  # not so Ann prefers vim, and Ann prefers tea
-    return next(
-        (
-            other
-            for same, other in found
-            if same >= NEARLY_SAME and _may_contradict(hit, other, is_sure=is_long and same >= MIN_SAME)
-        ),
-        None,
-    )
+    return next((other for _, other in found if not _is_beside(hit, other)), None)
 
 
-def _may_contradict(hit: EntryCandidate, other: EntryCandidate, *, is_sure: bool) -> bool:
-    """Return whether a later note may contradict a hit; it is about the same thing, or nearly so.
-
-    Not if they say the same word for word, or are about two things that are named alike. If it is not sure that they
-    are about one thing, what `store` would call a contradiction is one here.
-    """
+def _is_beside(hit: EntryCandidate, other: EntryCandidate) -> bool:
+    """Return whether two notes say the same word for word, or are about two things that are named alike."""
     from commonplace.recall import duplicates  # noqa: PLC0415 - few come so far
 
     texts = hit.recorded.entry.text, other.recorded.entry.text
     tests = (duplicates.is_same_text, duplicates.has_other_identifier, duplicates.has_other_subject)
-    if any(test(*texts) for test in tests):
-        return False
-    return is_sure or duplicates.compare_texts(*texts).relation == duplicates.CONTRADICTS
+    return any(test(*texts) for test in tests)
 
 
 def _is_lone(item: EntryCandidate) -> bool:

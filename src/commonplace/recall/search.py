@@ -65,12 +65,30 @@ class SearchResult(NamedTuple):
 
 
 def prepare_search(index: Index, space: Space, question: RecallQuery, semantic: SemanticIndex | None = None) -> str:
-    """Index, and embed, the entries that are not in the index yet; return a notice about those still left."""
+    """Index the entries that are not in the index yet, and embed them; return a notice about those still left.
+
+    Slow embedders get a limited time.
+    """
     if not (question.folders and question.query.strip()):
         return ""
     if question.mode != "semantic":
         index_pending(index, space)
-    return _embed_pending(question, semantic) if semantic is not None else ""
+    if semantic is None:
+        return ""
+    if not semantic.is_quick:
+        semantic.embed_question(" ".join(question.query.split()))  # who cannot do this need not be waited for
+    why = ""
+    try:
+        semantic.embed_pending(None if semantic.is_quick else _MAX_EMBED_SECONDS)
+    except (StorageError, EmbedderError) as error:
+        log.warning("event=vectors_wait code=%s", error.code)
+        why = f" {error.message}"
+    if not semantic.waiting:
+        return ""
+    return (
+        f"{semantic.waiting:,} of {semantic.total:,} entries are not embedded yet, and were judged by words alone.{why}"
+        " Each question goes on with it; `commonplace doctor reindex --vectors` does the rest at once."
+    )
 
 
 def search_indexed(
@@ -110,17 +128,14 @@ def search_indexed(
     hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
     candidates = [item for item in candidates if not is_hidden(item, question)]
     used = uses([*map(get_memory_id, candidates)])
-    hits = order_hits(
-        _drop_repeated_failures(scorer.score(candidates, used)), wants_identifier=bool(parsed.identifiers)
-    )
+    scored = _drop_repeated_failures(scorer.score(candidates, used))
+    hits = order_hits(scored, wants_identifier=bool(parsed.identifiers))
     if question.strong:
         hits = [hit for hit in hits if hit.is_strong]
         matching = len(hits)
     if question.sort != "score":  # only what has words of the question: else the latest of all would come first
         hits = [hit for hit in hits if found[hit.candidate.no].words > 0] or hits[: question.limit]
-        hits.sort(key=lambda hit: make_time_key(hit.candidate), reverse=True)
-        if question.sort == "usage":
-            hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
+        _sort_hits(hits, question, used)
     shown = _cut_to_budget(hits[: question.limit], question)
     if question.names_later:
         unread = [no for no, entry in found.items() if entry.thread is None and no not in read]
@@ -132,7 +147,7 @@ def search_indexed(
         if question.sort == "score":
             placed = place_later(shown, hits)[: question.limit]
             shown = _cut_to_budget(add_later(placed, candidates + more, vectors), question)
-    return SearchResult(shown, max(len(shown), matching), dict(hidden))
+    return SearchResult(shown, max(len(shown), matching), hidden)
 
 
 def _read_alike(
@@ -187,11 +202,9 @@ def _list_latest(
         if len(found) < limit or (len(allowed) >= question.limit and question.sort != "usage"):
             break
     hidden = Counter(item.status for item in fitting if is_hidden(item, question))
-    allowed.sort(key=make_time_key, reverse=True)
-    if question.sort == "usage":
-        counts = uses([*map(get_memory_id, allowed)])
-        allowed.sort(key=lambda item: -counts.get(get_memory_id(item), 0))
-    then = _set_past_status(allowed[: question.limit], question, is_superseded)
+    hits = [ScoredCandidate(item, 0.0, {}) for item in allowed]
+    _sort_hits(hits, question, uses([*map(get_memory_id, allowed)]) if question.sort == "usage" else {})
+    then = _set_past_status([hit.candidate for hit in hits[: question.limit]], question, is_superseded)
     shown = _cut_to_budget([ScoredCandidate(item, 0.0, {}) for item in then], question)
     total = len(allowed)
     if len(found) == limit:  # there may be more than were looked at
@@ -202,7 +215,14 @@ def _list_latest(
             [*parsed.authors], question.since or "", question.until or "", question.as_of or "",
         )  # fmt: skip
         total = max(total, index.count_entries(wanted, MAX_COUNTED))
-    return SearchResult(shown, total, dict(hidden))
+    return SearchResult(shown, total, hidden)
+
+
+def _sort_hits(hits: list[ScoredCandidate], question: RecallQuery, used: Mapping[str, int]) -> None:
+    """Put the latest hits first, or those of the most used memories."""
+    hits.sort(key=lambda hit: make_time_key(hit.candidate), reverse=True)
+    if question.sort == "usage":
+        hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
 
 
 def _take_once(items: Sequence[EntryCandidate]) -> list[EntryCandidate]:
@@ -223,24 +243,6 @@ def index_pending(index: Index, space: Space) -> None:
         index.refresh(space, lambda writing: writing.fill_words())
     except StorageError as error:
         log.warning("event=words_wait code=%s", error.code)
-
-
-def _embed_pending(question: RecallQuery, semantic: SemanticIndex) -> str:
-    """Embed the entries stored last, within a time limit for slow embedders; return a notice about those still left."""
-    if not semantic.is_quick:
-        semantic.embed_question(" ".join(question.query.split()))  # who cannot do this need not be waited for
-    why = ""
-    try:
-        semantic.embed_pending(None if semantic.is_quick else _MAX_EMBED_SECONDS)
-    except (StorageError, EmbedderError) as error:
-        log.warning("event=vectors_wait code=%s", error.code)
-        why = f" {error.message}"
-    if not semantic.waiting:
-        return ""
-    return (
-        f"{semantic.waiting:,} of {semantic.total:,} entries are not embedded yet, and were judged by words alone.{why}"
-        " Each question goes on with it; `commonplace doctor reindex --vectors` does the rest at once."
-    )
 
 
 def _cut_to_budget(scored: list[ScoredCandidate], question: RecallQuery) -> list[ScoredCandidate]:
