@@ -74,22 +74,19 @@ def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
     """Return whether a candidate passes the question's scopes and filters."""
     if not question.covers(candidate.folder):
         return False
-    recorded, row = candidate.recorded, candidate.row
+    recorded, row, entry = candidate.recorded, candidate.row, candidate.recorded.entry
     if question.as_of is not None:
-        if recorded.start > question.as_of or (recorded.end is not None and recorded.end <= question.as_of):
-            return False
-    elif row is None or (recorded.end is not None and not (question.replaced and _was_said(recorded))):
-        return False
-    if row is not None:
-        kind = "" if is_journal(row.folder) else row.type  # the journal has no types
-        if question.type is not None and kind != question.type:
-            return False
-        if not {*question.tags} <= {*row.tags, *recorded.entry.tags}:
-            return False
-    if question.session is not None and recorded.entry.session != question.session:
-        return False
-    when = get_time(candidate)
-    return not ((question.since and when < question.since) or (question.until and when > question.until))
+        is_said = recorded.start <= question.as_of and (recorded.end is None or recorded.end > question.as_of)
+    else:
+        is_said = row is not None and (recorded.end is None or (question.replaced and _was_said(recorded)))
+    kind, tags = (row.type, row.tags) if row is not None else (question.type, question.tags)
+    return (
+        is_said
+        and question.type in (None, "" if is_journal(candidate.folder) else kind)  # the journal has no types
+        and {*question.tags} <= {*tags, *entry.tags}
+        and question.session in (None, entry.session)
+        and (question.since or "") <= get_time(candidate) <= (question.until or "9999")
+    )
 
 
 def _was_said(recorded: EntryInterval) -> bool:

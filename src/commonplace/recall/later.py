@@ -116,19 +116,12 @@ def find_linked_entries(
 
 def _find_links(one: EntryCandidate, other: EntryCandidate) -> set[str]:
     """Return the relations of the links that join the memories of two entries, whichever has them."""
-    return {
-        link.partition(" ")[0]
-        for here, there in ((one, other), (other, one))
-        for link in (here.row.linked if here.row is not None else ())
-        if _leads_to(link, here, there)
-    }
-
-
-def _leads_to(link: str, here: EntryCandidate, there: EntryCandidate) -> bool:
-    """Return whether a link of one entry's memory leads to that of another; of one kind of scope, in the same one."""
-    (place, name), (other_place, other_name) = _name_memory(here), _name_memory(there)
-    is_same_kind = name.partition("/")[0] == other_name.partition("/")[0]
-    return link.partition(" ")[2] == other_name and (place == other_place or not is_same_kind)
+    (place, name), (other_place, other_name) = _name_memory(one), _name_memory(other)
+    if place != other_place and name.partition("/")[0] == other_name.partition("/")[0]:
+        return set()  # a link names the kind of a scope only, and leads to the same scope of that kind
+    linked = [(one.row, other_name), (other.row, name)]
+    links = [(link.partition(" "), wanted) for row, wanted in linked if row is not None for link in row.linked]
+    return {relation for (relation, _, to), wanted in links if to == wanted}
 
 
 def _name_memory(item: EntryCandidate) -> tuple[str, str]:

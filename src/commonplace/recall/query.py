@@ -119,7 +119,6 @@ class ParsedQuery(NamedTuple):
 
     terms: QueryTerms  # the words to search for
     text: str  # what to embed
-    talk: str  # the same without the names of authors, for conversations
     authors: frozenset[str]  # who is named
     is_first_person: bool  # it asks for what the user said
     identifiers: frozenset[str]  # what it names as it is written: web-01, ERR_2041
@@ -135,18 +134,13 @@ class ParsedQuery(NamedTuple):
 
 
 def parse_query(query: str, find_authors: "AuthorLookup", now: str) -> "ParsedQuery":
-    """Return a question taken apart. `find_authors` returns the authors whose names have one of some words.
-
-    The names of a conversation's authors say who spoke, and would outweigh what was said: there they are left out of
-    what is embedded. A lone note is about whom it names, so there they stay.
-    """
+    """Return a question taken apart. `find_authors` returns the authors whose names have one of some words."""
     when = find_time(query, now)
     query = when.rest if query_terms(when.rest) else query
     outside = blank_quotes(query)  # what is quoted is to be found: it says neither who nor when
     plain = outside.lower()
     words = frozenset(_WORD.findall(plain))
-    # In a date, April is not a person.
-    people = frozenset(_WORD.findall(blank_quotes(when.without_date) if when.date else outside))
+    people = frozenset(_WORD.findall(blank_quotes(when.without_date)))  # in a date, April is not a person
     authors = find_authors({word.lower() for word in people}) if people else ()
     named = {author: parts for author in authors if (parts := _find_author_words(author, people))}
     without = frozenset(part for parts in named.values() for part in parts)
@@ -157,11 +151,9 @@ def parse_query(query: str, find_authors: "AuthorLookup", now: str) -> "ParsedQu
     terms = query_terms(text)
     if not terms:
         text, terms = query, query_terms(query)
-    talk = _WORD.sub(lambda match: "" if match.group().lower() in without else match.group(), text)
     return ParsedQuery(
         terms=terms,
         text=" ".join(text.split()),
-        talk=" ".join((talk if query_terms(talk) else text).split()),  # nothing but a name: that is what is asked for
         authors=frozenset(named),
         is_first_person=not words.isdisjoint(_FIRST_PERSON_WORDS) and _ADVICE_STEMS.isdisjoint(map(stem, words)),
         identifiers=frozenset(find_identifiers(query)),

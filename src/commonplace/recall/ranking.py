@@ -95,6 +95,7 @@ class Scorer:
         self._most_words = max([entry.words for entry in found.values()], default=0.0) or 1.0
         cosines = [entry.cosine for entry in found.values() if entry.cosine is not None]
         self._has_meaning = bool(cosines)
+        self._turn_scale = 1.0
         self._low = vectors.mean_cosine if vectors is not None and cosines else 0.0
         # All that was found in one scope may be farther away than the mean of the book.
         self._spread = max(0.0, max(cosines, default=BEST_BY_WORDS) - self._low) or 1.0
@@ -102,15 +103,15 @@ class Scorer:
 
     def score_roughly(self) -> dict[int, float]:
         """Return the score of each entry before its text is read, by number."""
-        return {no: sum(parts.values()) - parts.get("question", 0.0) for no, parts in self._parts.items()}
+        return {no: sum(parts.values()) for no, parts in self._parts.items()}
 
     def score(self, candidates: Sequence[EntryCandidate], uses: Mapping[str, int]) -> list[ScoredCandidate]:
         """Return the candidates with their scores, best first, and in the same order each time."""
         scored = []
         for item in candidates:
             parts = {**self._parts[item.no], **_weigh(BOTH, self._measure_both(item, uses))}
-            if "question" in parts and not _is_short_question(item.recorded.entry.text):
-                del parts["question"]
+            if "own" in parts and _is_short_question(item.recorded.entry.text):
+                parts["question"] = self._turn_scale * CONVERSATION["question"]
             if "meaning" in parts:
                 parts["meaning"] = self._correct_meaning(item, parts["meaning"])
             parts = {name: value for name, value in parts.items() if value}
@@ -167,8 +168,8 @@ class Scorer:
         }
         best = max(sum(_weigh(CONVERSATION, parts).values()) for parts in turns.values())
         # Not below 0, where nothing is near: then the worst turn would come first.
-        scale = abs(max(sum(self._measure_lone(found[no]).values()) for no in turns)) / (best or 1.0)
-        return {no: _weigh(CONVERSATION, {**parts, "question": 1.0}, scale) for no, parts in turns.items()}
+        self._turn_scale = abs(max(sum(self._measure_lone(found[no]).values()) for no in turns)) / (best or 1.0)
+        return {no: _weigh(CONVERSATION, parts, self._turn_scale) for no, parts in turns.items()}
 
     def _measure_own(self, words: float, cosine: float | None) -> float:
         """Return how well a turn itself answers, from 0 to 1."""
