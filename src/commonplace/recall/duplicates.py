@@ -40,7 +40,7 @@ _TOKEN = lazy(
     r"(?:rather|better) than|instead of|over \d+|\d+(?:[.:,]\d+)*|\b[^\W\d_]\d+[^\W\d_]\b"  # the last as in k8s
     r"|[^\W\d_]+(?:['’]t\b)?|[^\W_]+|[,;.!?()]"
 )
-_FRAME_WEIGHT = 0.2  # how much it counts that both begin with the same words
+_FRAME_WEIGHT = 0.2  # how much it counts that both begin or end with the same words
 _LIGHT_STEMS = frozenset(
     stem(word)
     for word in """
@@ -152,14 +152,19 @@ def _leave_out(words: Collection[str], others: Collection[str]) -> list[str]:
 
 
 def _is_form(one: str, other: str) -> bool:
-    """Return whether one of two words begins with the other."""
-    return one[:4] == other[:4] and len(one) > 3 < len(other) and (one.startswith(other) or other.startswith(one))
+    """Return whether one of two words begins with the other, and has little more: not so Java and JavaScript."""
+    short, long = sorted((one, other), key=len)
+    return len(short) > 3 and long.startswith(short) and len(long) < len(short) + 5
 
 
 def _measure_frame(left: Sequence[str], right: Sequence[str]) -> float:
-    """Return how much of the shorter text both begin with."""
-    alike = takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
-    return len([*alike]) / min(len(left), len(right))
+    """Return how much of the shorter text both begin, or end, with."""
+    return max(_count_alike(left, right), _count_alike(left[::-1], right[::-1])) / min(len(left), len(right))
+
+
+def _count_alike(left: Sequence[str], right: Sequence[str]) -> int:
+    """Return how many words two texts have in common before the first that differs."""
+    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))])
 
 
 @lru_cache(maxsize=64)  # the new text is compared with every candidate

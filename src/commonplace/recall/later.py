@@ -138,7 +138,7 @@ def compare_new(reading: Transaction, vectors: EntryVectors, new: Sequence[int])
     entry of a series, as the notes of each sprint are, overtakes nothing. `SemanticIndex` calls this with what was
     embedded last, and the index keeps the answer: what an agent is told unasked is chosen by hooks, without vectors.
     """
-    alike = vectors.find_alike(new, vectors.list_lone(), MAX_ALIKE)
+    alike = vectors.find_alike(new, MAX_ALIKE)
     numbers = {*alike, *(other for others in alike.values() for other in others)}
     notes = {item.no: item for item in reading.candidates(sorted(numbers)) if _is_lone(item)}
     found = dict.fromkeys(new, 0)

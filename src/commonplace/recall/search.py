@@ -1,7 +1,8 @@
 """Answer a recall query: find candidates, score them, mark what is strong and what a later memory may contradict.
 
 The words and the vectors each find a few hundred entries by number alone. Those get a rough score; only the best are
-read in full and scored by their text. The verbs call `search_entries`; a hook calls `search_indexed`.
+read in full and scored by their text. The verbs call `prepare_search` and then
+`search_indexed`; a hook has no time for the first.
 
 One failure is one hit. A task that failed, or was fixed, stands in the failure file of its worker, in the worker's own
 file and on the timeline of the journal. The entry in the failure file says most; the others are left out. Entries about
@@ -42,10 +43,8 @@ from commonplace.text.words import query_terms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
-    from commonplace.recall.vectors import EntryVectors
 
 _MANY = 12_000  # of the latest entries that are looked at where the first few do not pass the filters
-_MAX_ALIKE = 3  # entries like a hit that are read to see whether they are a later word on it
 _MAX_EMBED_SECONDS = 1.0  # that a question spends on embedding entries without a vector
 log = Log("commonplace.recall")
 _TASK, _RUN, _FAILURES = "task", "run", ("failure", "fixed")  # kinds of journal entries
@@ -122,7 +121,6 @@ def search_indexed(
         has_all = has_other_filters(question) or sum(item.words > 0 for item in found.values()) < few
         if not has_all and not question.is_quick:
             matching = reading.count_matches(parsed.terms._replace(all_of=()), window_of(question), MAX_COUNTED)
-    read = {item.no for item in candidates}
     candidates = _set_past_status(candidates, question, is_superseded)
     # By meaning anything is a candidate: only what has words of the question is said to be missing.
     hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
@@ -138,32 +136,15 @@ def search_indexed(
         _sort_hits(hits, question, used)
     shown = _cut_to_budget(hits[: question.limit], question)
     if question.names_later:
-        unread = [no for no, entry in found.items() if entry.thread is None and no not in read]
         with index.reading(space) as reading:
-            more = [item for item in _read_alike(reading, shown, question, unread, vectors) if item.no not in read]
-        more = [item for item in _set_past_status(more, question, is_superseded) if not is_hidden(item, question)]
-        hits += scorer.score([item for item in more if item.no in found], used)
-        shown = add_later(shown, candidates + more, vectors)
+            linked = find_linked_entries(reading, [hit.candidate for hit in shown], question.folders)
+        linked = _set_past_status([item for item in linked if is_allowed(item, question)], question, is_superseded)
+        others = {item.no: item for item in (*linked, *candidates) if not is_hidden(item, question)}
+        shown = add_later(shown, [*others.values()], vectors)
         if question.sort == "score":
             placed = place_later(shown, hits)[: question.limit]
-            shown = _cut_to_budget(add_later(placed, candidates + more, vectors), question)
+            shown = _cut_to_budget(add_later(placed, [*others.values()], vectors), question)
     return SearchResult(shown, max(len(shown), matching), hidden)
-
-
-def _read_alike(
-    reading: Transaction,
-    hits: Sequence[ScoredCandidate],
-    question: RecallQuery,
-    unread: Sequence[int],
-    vectors: EntryVectors | None,
-) -> list[EntryCandidate]:
-    """Return the entries that may correct a hit and need not say much of what was asked: like it, or linked to it."""
-    alike: Mapping[int, Sequence[int]] = {}
-    if vectors is not None:
-        alike = vectors.find_alike([hit.candidate.no for hit in hits if not hit.is_turn], unread, _MAX_ALIKE)
-    found = list(reading.candidates(sorted({no for others in alike.values() for no in others})))
-    found += find_linked_entries(reading, [hit.candidate for hit in hits], question.folders)
-    return [item for item in dict.fromkeys(found) if is_allowed(item, question)]
 
 
 def _set_past_status(

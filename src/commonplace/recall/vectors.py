@@ -96,21 +96,16 @@ class EntryVectors:
             return None
         return round(float(self._matrix[self._row_numbers[one]] @ self._matrix[self._row_numbers[other]]), _DIGITS)
 
-    def list_lone(self) -> list[int]:
-        """Return the entries that are in no conversation and said today."""
-        return [row.no for row in self._rows if row.thread is None and row.today]
-
-    def find_alike(self, numbers: Iterable[int], among: Iterable[int], limit: int) -> dict[int, list[int]]:
-        """Return for each of some entries those of some others that are nearest to it, up to `limit`."""
-        others = [self._row_numbers[no] for no in among if no in self._row_numbers]
-        few = [no for no in numbers if no in self._row_numbers]
-        if not few or not others:
+    def find_alike(self, numbers: Iterable[int], limit: int) -> dict[int, list[int]]:
+        """Return for each of some lone entries the lone ones that are said today and nearest to it, itself included."""
+        lone = np.array([row.thread is None and row.today for row in self._rows], bool)
+        few = [no for no in numbers if no in self._row_numbers and lone[self._row_numbers[no]]]
+        if not few:
             return {}
-        rows = [self._row_numbers[no] for no in few]
-        cosines = np.round(self._matrix[rows] @ self._matrix[others].T, _DIGITS)
-        limit = min(limit, len(others))
-        best = np.argpartition(-cosines, limit - 1, axis=1)[:, :limit]
-        return {no: [self._rows[others[at]].no for at in places] for no, places in zip(few, best.tolist(), strict=True)}
+        cosines = np.round(self._matrix[[self._row_numbers[no] for no in few]] @ self._matrix.T, _DIGITS)
+        limit = min(limit, int(lone.sum()))
+        best = np.argpartition(np.where(lone, -cosines, 2.0), limit - 1, axis=1)[:, :limit]
+        return {no: [self._rows[at].no for at in places] for no, places in zip(few, best.tolist(), strict=True)}
 
     def find_neighbours(self) -> Mapping[int, Sequence[int]]:
         """Return the entries just before and after each one in its conversation, by number."""
