@@ -88,10 +88,6 @@ class TimeSpan(NamedTuple):
     start: str
     end: str
 
-    def contains(self, stamp: str) -> bool:
-        """Return whether a timestamp is within the span."""
-        return self.start <= stamp < self.end
-
 
 class QuestionTime(NamedTuple):
     """The time that a question names, and the question without it."""

@@ -106,11 +106,12 @@ def find_linked_entries(
     for hit in filter(_is_lone, hits):
         links.add(f"{_CONTRADICTS} {_name_memory(hit)[1]}")
         for link in hit.row.linked if hit.row is not None else ():
-            rel, _, to = link.partition(" ")
+            relation, _, to = link.partition(" ")
             kind, _, key = to.partition("/")
-            if rel == _CONTRADICTS:
-                paths = [f"{folder}/{key}" for folder in folders if folder.split("/")[2:3] == [kind]]
-                places += [(path.rpartition("/")[0], path.rpartition("/")[2]) for path in paths]
+            for folder in folders if relation == _CONTRADICTS else ():
+                if f"{folder}/".startswith(f"/memories/{kind}/"):
+                    place, _, name = f"{folder}/{key}".rpartition("/")
+                    places.append((place, name))
     return list(reading.linked_entries(links, places)) if links else []
 
 

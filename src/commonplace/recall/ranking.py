@@ -154,7 +154,7 @@ class Scorer:
             return {}
         threads: dict[tuple[str, str | None], float] = {}
         for no, said in own.items():
-            place = (found[no].folder, found[no].thread)
+            place = found[no].folder, found[no].thread
             threads[place] = max(said, threads.get(place, 0.0))
         neighbours = vectors.find_neighbours() if vectors is not None else {}
         turns = {
@@ -188,7 +188,7 @@ class Scorer:
         return {
             "quoted": _measure_share(text, self._phrases),
             "named": _measure_share(text, parsed.identifiers),
-            "when": float(parsed.span is not None and parsed.span.contains(get_time(item))),
+            "when": float(parsed.span is not None and parsed.span.start <= get_time(item) < parsed.span.end),
             "superseded": float(item.status == "superseded"),
             "trust": _TRUST.get(item.recorded.entry.trust.value, 0.0),
             "nearness": 1 - place / max(1, len(folders)),

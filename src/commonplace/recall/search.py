@@ -134,7 +134,7 @@ def search_indexed(
     if question.sort != "score":  # only what has words of the question: else the latest of all would come first
         hits = [hit for hit in hits if found[hit.candidate.no].words > 0] or hits[: question.limit]
         _sort_hits(hits, question, used)
-    shown = _cut_to_budget(hits[: question.limit], question)
+    shown = hits[: question.limit]
     if question.names_later:
         with index.reading(space) as reading:
             linked = find_linked_entries(reading, [hit.candidate for hit in shown], question.folders)
@@ -142,8 +142,8 @@ def search_indexed(
         others = {item.no: item for item in (*linked, *candidates) if not is_hidden(item, question)}
         shown = add_later(shown, [*others.values()], vectors)
         if question.sort == "score":
-            placed = place_later(shown, hits)[: question.limit]
-            shown = _cut_to_budget(add_later(placed, [*others.values()], vectors), question)
+            shown = add_later(place_later(shown, hits)[: question.limit], [*others.values()], vectors)
+    shown = _cut_to_budget(shown, question)
     return SearchResult(shown, max(len(shown), matching), hidden)
 
 
@@ -252,11 +252,18 @@ def _drop_repeated_failures(items: Sequence[ScoredCandidate]) -> list[ScoredCand
     for item in items:
         best.setdefault(_find_run(item.candidate), item.score)
 
-    def is_told(run: str, is_failure: bool) -> bool:
-        failure, whole = (best.get((run, kind), float("-inf")) for kind in (True, False))
-        return not run or (failure < (1 - BAND) * whole) != is_failure
-
-    return [item for item in items if item.candidate.no in kept and is_told(*_find_run(item.candidate))]
+    # The runs that their failures tell.
+    told = {
+        run
+        for (run, is_failure), score in best.items()
+        if is_failure and score >= (1 - BAND) * best.get((run, False), score)
+    }
+    return [
+        item
+        for item in items
+        for run, is_failure in [_find_run(item.candidate)]
+        if item.candidate.no in kept and (not run or (run in told) == is_failure)
+    ]
 
 
 def _find_run(candidate: EntryCandidate) -> tuple[str, bool]:
