@@ -56,7 +56,7 @@ _TIME_WORD = lazy(
 )
 # Each alternative is one way to say when; the first that matches, from the left, counts.
 _EXPRESSION = lazy(
-    rf"""\b(?:(?P<open>since|after|before|until|from)\s+)?
+    rf"""\b(?<!to\s)(?<!till\s)(?<!through\s)(?:(?P<open>since|after|before|until|from)\s+)?
     (?:(?P<near>in|on|during|over|within|last|past|previous|this)\s+)?(?:the\s+)?(?:
     (?P<year1>\d{{4}})-(?P<month1>\d\d)(?:-(?P<day1>\d\d))?(?!\d)
     |(?P<back1>today|tonight|this\s(?:morning|afternoon|evening)|yesterday|last\snight|day\s(?=before\syesterday))\b
@@ -68,7 +68,7 @@ _EXPRESSION = lazy(
     |(?P<day7>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month7>{_MONTH})\b(?:,?\s+(?P<year7>\d{{4}}))?
     |(?P<month8>{_MONTH})\.?\s+(?P<day8>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s+(?P<year8>\d{{4}}))?
     |(?P<month9>{_MONTH})\s+(?:of\s+)?(?P<year9>\d{{4}})\b
-    |(?<!the\s)(?P<bare>(?P<month10>{_MONTH})|(?P<year10>(?:19|20)\d\d)|(?<!from\s)now
+    |(?<!the\s)(?P<bare>(?P<month10>{_MONTH})(?!\.?,?\s+(?:of\s+)?\d)|(?P<year10>(?:19|20)\d\d)|(?<!from\s)now
         |(?P<weekday>{_WEEKDAY})(?!,?\s+(?:the\s+)?(?:\d\w*\s+(?:of\s+)?)?{_MONTH}\b))\b
     )(?!\s+(?:to|until|till|through)\b)""",
     re.IGNORECASE | re.VERBOSE,
@@ -76,8 +76,8 @@ _EXPRESSION = lazy(
 _PAST_WORD = lazy(r"\b(?:did|was|were|had|happened)\b", re.IGNORECASE)
 # A length of time back from now, as a caller's option gives it: 7d, 90min, "2 weeks ago".
 _BACK = lazy(
-    rf"""(?P<count>{_COUNT})\s*(?P<unit>mo|[smhdwy])(?:(?<=s)ec(?:ond)?s?|(?<=m)in(?:ute)?s?|(?<=h)(?:r|our)s?|(?<=d)ays?
-    |(?<=w)eeks?|(?<=y)ears?|(?<=mo)n(?:th)?s?)?(?:\s+ago)?""",
+    rf"""(?:a\s(?=couple|few))?(?P<count>{_COUNT})(?:\sof)?\s*(?P<unit>mo|[smhdwy])
+    (?:(?<=s)ec(?:ond)?s?|(?<=m)in(?:ute)?s?|(?<=h)(?:r|our)s?|(?<=d)ays?|(?<=w)eeks?|(?<=y)ears?|(?<=mo)n(?:th)?s?)?(?:\s+ago)?""",
     re.IGNORECASE | re.VERBOSE,
 )
 

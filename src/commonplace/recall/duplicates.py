@@ -175,12 +175,12 @@ def _parse_text(text: str) -> _ParsedText:
     denied: set[str] = set()
     for clause in _CLAUSE_BREAK.split(_EXCLUDED.sub(r"\1,", _DOUBLE_NEGATION.sub(r"\1", plain))):
         words = _TOKEN.findall(clause)
-        is_denied = sum(map(_is_negation, words)) % 2 == 1
+        negations = [*filter(_NEGATION.match, words)]
         for word in words:
-            if word[0].isalnum() and not _is_negation(word) and word not in STOP_WORDS:
+            if word[0].isalnum() and word not in negations and word not in STOP_WORDS:
                 root = _find_root(word)
                 weights[root] = 0.4 if root in _LIGHT_STEMS else 0.5 if root[0].isdigit() else 1.0
-                denied.update([root] if is_denied else [])
+                denied.update([root] if len(negations) % 2 else [])
     return _ParsedText(_TOKEN.findall(plain), weights, frozenset(denied))
 
 
@@ -188,11 +188,6 @@ def _find_root(word: str) -> str:
     """Return what the forms of a word have in common, its short form included."""
     word = SHORT_FORMS.get(word, word)
     return stem(_BASE_FORMS.get(word, word)) or word
-
-
-def _is_negation(word: str) -> bool:
-    """Return whether a word is a negation."""
-    return _NEGATION.match(word) is not None
 
 
 def has_other_identifier(one: str, other: str) -> bool:

@@ -73,11 +73,6 @@ class ScoredCandidate(NamedTuple):
     later: EntryCandidate | None = None  # what may contradict it
 
     @property
-    def has_identifier(self) -> bool:
-        """Whether it has an identifier of the question."""
-        return "named" in self.parts
-
-    @property
     def is_turn(self) -> bool:
         """Whether it is a turn of a conversation."""
         return self.candidate.recorded.entry.thread is not None
@@ -224,5 +219,7 @@ def order_hits(scored: Sequence[ScoredCandidate], *, wants_identifier: bool) -> 
         notes = sorted((it for it in band if not it.is_turn), key=lambda it: make_time_key(it.candidate))
         is_strong = best - fifth >= STRONG_MARGIN
         hits = [item if item.is_turn else notes.pop() for item in band]
-        ordered += [hit._replace(is_strong=is_strong and (hit.has_identifier or not wants_identifier)) for hit in hits]
+        ordered += [
+            hit._replace(is_strong=is_strong and ("named" in hit.parts or not wants_identifier)) for hit in hits
+        ]
     return ordered
