@@ -19,10 +19,12 @@ def find_in(authors: Sequence[str]) -> AuthorLookup:
     return lambda words: [author for author in authors if not frozenset(words).isdisjoint(split_words(author))]
 
 
-def test_names_of_authors_say_who_and_what() -> None:
-    """An author is named in any case and with an 's behind it, and stays in the words that are searched."""
+def test_names_of_authors_say_who_and_not_what() -> None:
+    """Conversations are compared with the question without an author's name, in any case and with an 's behind it; a
+    lone note is about whom it names."""
     asked = parse_query("What did CAROLINE's sister say to Mel?", find_in(["Caroline", "Melanie", "Bob"]), NOW)
-    assert asked.authors == {"Caroline"}
+    assert asked.authors == {"Caroline"} and "caroline" not in asked.talk.lower()
+    assert "sister" in asked.talk and "Mel" in asked.talk
     assert "CAROLINE" in asked.text and ("caroline",) in asked.terms.any_of
 
 
@@ -48,13 +50,14 @@ def test_a_word_is_a_name_only_where_it_is_written_as_one() -> None:
 def test_a_question_that_is_only_a_name_is_about_the_name() -> None:
     """Nothing else being asked for, the name itself is searched."""
     asked = parse_query("Caroline?", find_in(["Caroline"]), NOW)
-    assert asked.terms.any_of == (("caroline",),) and asked.authors == {"Caroline"}
+    assert asked.terms.any_of == (("caroline",),) and asked.authors == {"Caroline"} and asked.talk == "Caroline?"
 
 
 def test_what_is_quoted_names_nobody() -> None:
     """A name in quotes stays in the words, and is no author; the same name outside of them is."""
     asked = parse_query('"Caroline" met Bob', find_in(["Caroline", "Bob"]), NOW)
     assert asked.authors == {"Bob"} and asked.terms.quoted == ("caroline",)
+    assert asked.talk == '"Caroline" met'
 
 
 def test_who_and_when_alone_ask_for_whatever_was_then() -> None:

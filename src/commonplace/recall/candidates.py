@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 HIDDEN_STATUSES = ("expired", "proposed", "quarantined")
 MIN_FOUND = 120  # entries that the words, and the vectors, find
-_MIN_READ = 80  # of these are read in full
+_MIN_READ = 60  # of these are read in full
 _BEST_BY_WORDS = 5  # of these for their words alone
 NO_LIMIT = 1_000_000
 MAX_WHOLE_LENGTH = 2_400  # characters: up to here a text is shown whole

@@ -10,7 +10,7 @@ notes that each begin with an identifier which the other lacks are about two thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,13 @@ def add_later(
 ) -> list[ScoredCandidate]:
     """Return the hits, each with the candidate that may contradict it, if there is one."""
     notes = sorted(filter(_is_lone, candidates), key=make_time_key)
-    return [hit._replace(later=_find_later(hit.candidate, notes, vectors)) for hit in hits]
+    stems = {note.no: find_stems(note) for note in notes}
+    return [
+        hit._replace(later=hit.later or _find_later(hit.candidate, notes, stems, vectors))
+        if hit.candidate.no in stems
+        else hit
+        for hit in hits
+    ]
 
 
 def place_later(hits: Sequence[ScoredCandidate], others: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
@@ -53,7 +59,7 @@ def place_later(hits: Sequence[ScoredCandidate], others: Sequence[ScoredCandidat
     for hit in hits:
         pair = [hit]
         if hit.later is not None:
-            later = scored.get(hit.later.no) or ScoredCandidate(hit.later, 0.0, {})
+            later = scored.get(hit.later.no) or ScoredCandidate(hit.later, 0.0, {}, is_strong=False)
             pair.insert(0 if placed else 1, later._replace(is_strong=later.is_strong or hit.is_strong))
         for item in pair:
             placed.setdefault(item.candidate.no, item)
@@ -61,18 +67,20 @@ def place_later(hits: Sequence[ScoredCandidate], others: Sequence[ScoredCandidat
 
 
 def _find_later(
-    hit: EntryCandidate, notes: Sequence[EntryCandidate], vectors: EntryVectors | None
+    hit: EntryCandidate,
+    notes: Sequence[EntryCandidate],
+    stems: Mapping[int, frozenset[str]],
+    vectors: EntryVectors | None,
 ) -> EntryCandidate | None:
     """Return which of some notes, earliest first, is later and most surely about the same; None if none is."""
-    stems, found = find_stems(hit), list[tuple[float, EntryCandidate]]()
-    later = takewhile(lambda other: make_time_key(other) > make_time_key(hit), reversed(notes))
-    for other in later if _is_lone(hit) else ():
+    found, said, time = list[tuple[float, EntryCandidate]](), stems[hit.no], make_time_key(hit)
+    for other in takewhile(lambda other: make_time_key(other) > time, reversed(notes)):
         links = _find_links(hit, other)
         if _CONTRADICTS in links:
             return other
         if links or max(len(hit.recorded.entry.text), len(other.recorded.entry.text)) > MAX_TEXT:
             continue  # both hold; or long: the minutes of two meetings have many words in common, and correct nothing
-        shared = len(stems & find_stems(other)) / (len(stems) + EXTRA_WORDS)
+        shared = len(said & stems[other.no]) / (len(said) + EXTRA_WORDS)
         if shared and (other.folder, other.name) != (hit.folder, hit.name):
             cosine = vectors.measure_likeness(hit.no, other.no) if vectors is not None else None
             same = shared + COSINE_WEIGHT * (ASSUMED_COSINE if cosine is None else cosine)
@@ -117,6 +125,8 @@ def find_linked_entries(
 
 def _find_links(one: EntryCandidate, other: EntryCandidate) -> set[str]:
     """Return the relations of the links that join the memories of two entries, whichever has them."""
+    if not any(item.row is not None and item.row.linked for item in (one, other)):
+        return set()
     (place, name), (other_place, other_name) = _name_memory(one), _name_memory(other)
     if place != other_place and name.partition("/")[0] == other_name.partition("/")[0]:
         return set()  # a link names the kind of a scope only, and leads to the same scope of that kind
@@ -142,13 +152,14 @@ def compare_new(reading: Transaction, vectors: EntryVectors, new: Sequence[int])
     alike = vectors.find_alike(new, MAX_ALIKE)
     numbers = {*alike, *(other for others in alike.values() for other in others)}
     notes = {item.no: item for item in reading.candidates(sorted(numbers)) if _is_lone(item)}
+    stems = {no: find_stems(item) for no, item in notes.items()}
     found = dict.fromkeys(new, 0)
     pairs: list[tuple[int, int]] = []
     series: set[int] = set()
     for no in sorted(alike.keys() & notes.keys()):
         beside = [notes[other] for other in alike[no] if other in notes and _is_seen_with(notes[no], notes[other])]
         both = [pair for other in beside for pair in ((notes[no], other), (other, notes[no]))]
-        overtaken = [(one.no, other.no) for one, other in both if _find_later(one, [other], vectors) is not None]
+        overtaken = [(one.no, other.no) for one, other in both if _find_later(one, [other], stems, vectors) is not None]
         if len(overtaken) < SERIES:
             pairs += overtaken
         else:  # nor does one of them overtake another: the first two looked like a correction

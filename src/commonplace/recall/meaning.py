@@ -206,7 +206,7 @@ class SemanticIndex:
     def compare_entries(self, reading: Transaction, parsed: ParsedQuery) -> EntryVectors:
         """Return the vectors of all entries, compared with a question. Entries without a vector are left out."""
         vectors = self._refresh(reading)
-        vectors.set_question(parsed.text)
+        vectors.set_question(parsed.text, parsed.talk)
         return vectors
 
     def _refresh(self, reading: Transaction) -> EntryVectors:

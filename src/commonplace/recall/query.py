@@ -119,6 +119,7 @@ class ParsedQuery(NamedTuple):
 
     terms: QueryTerms  # the words to search for
     text: str  # what to embed
+    talk: str  # the same without the names of authors, for conversations
     authors: frozenset[str]  # who is named
     is_first_person: bool  # it asks for what the user said
     identifiers: frozenset[str]  # what it names as it is written: web-01, ERR_2041
@@ -134,7 +135,11 @@ class ParsedQuery(NamedTuple):
 
 
 def parse_query(query: str, find_authors: "AuthorLookup", now: str) -> "ParsedQuery":
-    """Return a question taken apart. `find_authors` returns the authors whose names have one of some words."""
+    """Return a question taken apart. `find_authors` returns the authors whose names have one of some words.
+
+    The names of a conversation's authors say who spoke, and would outweigh what was said: there they are left out of
+    what is embedded. A lone note is about whom it names, so there they stay.
+    """
     when = find_time(query, now)
     query = when.rest if query_terms(when.rest) else query
     outside = blank_quotes(query)  # what is quoted is to be found: it says neither who nor when
@@ -151,9 +156,11 @@ def parse_query(query: str, find_authors: "AuthorLookup", now: str) -> "ParsedQu
     terms = query_terms(text)
     if not terms:
         text, terms = query, query_terms(query)
+    talk = _WORD.sub(lambda match: "" if match.group().lower() in without else match.group(), text)
     return ParsedQuery(
         terms=terms,
         text=" ".join(text.split()),
+        talk=" ".join((talk if query_terms(talk) else text).split()),  # nothing but a name: that is what is asked for
         authors=frozenset(named),
         is_first_person=not words.isdisjoint(_FIRST_PERSON_WORDS) and _ADVICE_STEMS.isdisjoint(map(stem, words)),
         identifiers=frozenset(find_identifiers(query)),

@@ -59,10 +59,20 @@ class EntryVectors:
             self._rows += [row._replace(data=b"") for row in new]
             self._neighbours = {}
 
-    def set_question(self, question: str) -> None:
-        """Compare every entry with a question; `find_nearest` and `get_cosines` then answer for it."""
+    def set_question(self, question: str, talk: str) -> None:
+        """Compare every entry with a question; `find_nearest` and `get_cosines` then answer for it.
+
+        Conversations are compared with `talk`, which may differ from the question.
+        """
+        self._cosines = self._compare(question)
+        is_turn = [row.thread is not None for row in self._rows] if talk != question else []
+        if any(is_turn) and self._cosines is not None and (cosines := self._compare(talk)) is not None:
+            self._cosines = np.where(is_turn, cosines, self._cosines)
+
+    def _compare(self, question: str) -> NDArray[np.float32] | None:
+        """Return the cosine of each entry to a question; None if there is nothing to compare."""
         vector = self._embed_question(question)
-        self._cosines = _multiply_rows(self._matrix, vector) if self._rows and vector.any() else None
+        return _multiply_rows(self._matrix, vector) if self._rows and vector.any() else None
 
     def find_nearest(self, question: RecallQuery, limit: int) -> Iterator[FoundEntry]:
         """Yield the entries nearest to the question, of its scopes; ties with the last are included."""
