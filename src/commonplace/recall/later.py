@@ -19,6 +19,7 @@ from commonplace.model.scope import ScopeKind
 from commonplace.recall.candidates import find_stems, make_time_key
 from commonplace.recall.query import is_journal
 from commonplace.recall.ranking import ScoredCandidate
+from commonplace.text.words import fingerprint
 
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
@@ -90,12 +91,12 @@ def _find_later(
 
 
 def _is_beside(hit: EntryCandidate, other: EntryCandidate) -> bool:
-    """Return whether two notes say the same word for word, or are about two things that are named alike."""
+    """Return whether two notes say the same in the same words, or are about two things that are named alike."""
     from commonplace.recall import duplicates  # noqa: PLC0415 - few come so far
 
     texts = hit.recorded.entry.text, other.recorded.entry.text
-    tests = (duplicates.is_same_text, duplicates.has_other_identifier, duplicates.has_other_subject)
-    return any(test(*texts) for test in tests)
+    tests = (duplicates.has_other_identifier, duplicates.has_other_subject)
+    return len(set(map(fingerprint, texts))) == 1 or any(test(*texts) for test in tests)
 
 
 def _is_lone(item: EntryCandidate) -> bool:
