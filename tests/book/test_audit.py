@@ -148,7 +148,7 @@ def test_what_breaks_is_an_internal_error(book: Path, monkeypatch: pytest.Monkey
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("commonplace.verbs.recall.search_entries", broken)
+    monkeypatch.setattr("commonplace.verbs.recall.search_indexed", broken)
     with open_book(book) as opened, pytest.raises(ZeroDivisionError):
         opened.recall("zebra")
     assert verbs(book) == [("recall", "internal_error")]

@@ -9,9 +9,9 @@ out. `commonplace show` gives the whole text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, takewhile
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction, Window
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 HIDDEN_STATUSES = ("expired", "proposed", "quarantined")
 MIN_FOUND = 120  # entries that the words, and the vectors, find
-_MIN_READ = 40  # of these are read in full
+_MIN_READ = 60  # of these are read in full
 _BEST_BY_WORDS = 5  # of these for their words alone
-LIMIT_GROWTH, NO_LIMIT = 10, 1_000_000
+NO_LIMIT = 1_000_000
 MAX_WHOLE_LENGTH = 2_400  # characters: up to here a text is shown whole
-_MAX_PASSAGE = 1_600
+_MAX_PASSAGE = 400  # tokens
 OMISSION_MARK = "[...]"
 _SOURCE_TOKENS = 12  # tokens: the line that says where a hit is from
 _MARK_TOKENS = 6  # tokens: what was left out before and after
@@ -43,12 +43,7 @@ _MIN_PASSAGE = 8  # characters that are shown in however small a budget
 
 def has_filters(question: RecallQuery) -> bool:
     """Return whether a question filters by time, type, session or tags."""
-    return has_time(question) or has_other_filters(question)
-
-
-def has_time(question: RecallQuery) -> bool:
-    """Return whether a question filters by the time when something happened."""
-    return question.since is not None or question.until is not None
+    return bool(question.since or question.until) or has_other_filters(question)
 
 
 def has_other_filters(question: RecallQuery) -> bool:
@@ -79,22 +74,19 @@ def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
     """Return whether a candidate passes the question's scopes and filters."""
     if not question.covers(candidate.folder):
         return False
-    recorded, row = candidate.recorded, candidate.row
+    recorded, row, entry = candidate.recorded, candidate.row, candidate.recorded.entry
     if question.as_of is not None:
-        if recorded.start > question.as_of or (recorded.end is not None and recorded.end <= question.as_of):
-            return False
-    elif row is None or (recorded.end is not None and not (question.replaced and _was_said(recorded))):
-        return False
-    if row is not None:
-        kind = "" if is_journal(row.folder) else row.type  # the journal has no types
-        if question.type is not None and kind != question.type:
-            return False
-        if not {*question.tags} <= {*row.tags, *recorded.entry.tags}:
-            return False
-    if question.session is not None and recorded.entry.session != question.session:
-        return False
-    when = get_time(candidate)
-    return not ((question.since and when < question.since) or (question.until and when > question.until))
+        is_said = recorded.start <= question.as_of and (recorded.end is None or recorded.end > question.as_of)
+    else:
+        is_said = row is not None and (recorded.end is None or (question.replaced and _was_said(recorded)))
+    kind, tags = (row.type, row.tags) if row is not None else (question.type, question.tags)
+    return (
+        is_said
+        and question.type in (None, "" if is_journal(candidate.folder) else kind)  # the journal has no types
+        and {*question.tags} <= {*tags, *entry.tags}
+        and question.session in (None, entry.session)
+        and (question.since or "") <= get_time(candidate) <= (question.until or "9999")
+    )
 
 
 def _was_said(recorded: EntryInterval) -> bool:
@@ -138,15 +130,13 @@ def _find_stems(text: str) -> frozenset[str]:
 def measure_coverage(candidate: EntryCandidate, words: Sequence[Sequence[str]]) -> float:
     """Return the share of a question's words that an entry has in some form; of an identifier it has all parts."""
     text = normalize_words(append_numbers(" ".join([candidate.recorded.entry.text, *list_labels(candidate)])))
-    return sum(all(_has_word_start(text, cut_ending(part)) for part in word) for word in words) / max(1, len(words))
+    patterns = [[_begin_word(cut_ending(part)) for part in word] for word in words]
+    return sum(all(re.search(part, text) for part in word) for word in patterns) / max(1, len(words))
 
 
-def _has_word_start(text: str, part: str) -> bool:
-    """Return whether a word of the text begins with `part`; in scripts without spaces, whether it occurs at all."""
-    at = text.find(part)
-    while at > 0 and text[at - 1].isalnum() and part.isascii():
-        at = text.find(part, at + 1)
-    return at >= 0
+def _begin_word(part: str) -> str:
+    """Return a pattern for a word that begins so; in scripts without spaces it may begin anywhere."""
+    return (r"(?<![^\W_])" if part.isascii() else "") + re.escape(part)
 
 
 class FoundEntry(NamedTuple):
@@ -165,12 +155,9 @@ def find_entries(
     index: Transaction, parsed: ParsedQuery, question: RecallQuery, vectors: EntryVectors | None, limit: int
 ) -> dict[int, FoundEntry]:
     """Return what the words, and up to `limit` that the vectors find in the question's scopes, by number."""
-    quoted: dict[int, Match] = {}
-    words: dict[int, Match] = {}
-    if question.mode != "semantic":
-        words = _search_terms(index, parsed.terms._replace(all_of=()), question)
-    if words and parsed.terms.all_of:  # the words alone may put what is quoted too far behind
-        quoted = _search_terms(index, parsed.terms, question)
+    words = _search(index, parsed.terms._replace(all_of=()), question) if question.mode != "semantic" else {}
+    # The words alone may put what is quoted too far behind.
+    quoted = _search(index, parsed.terms, question) if words and parsed.terms.all_of else {}
     matches = quoted | words
     cosines = vectors.get_cosines(matches) if vectors is not None else {}
     found = {no: FoundEntry(*match, cosines.get(no), no in quoted) for no, match in matches.items()}
@@ -179,12 +166,12 @@ def find_entries(
     return found
 
 
-def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) -> dict[int, Match]:
+def _search(index: Transaction, terms: QueryTerms, question: RecallQuery) -> dict[int, Match]:
     """Return the matches for some terms in the question's scopes, by number."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
     few = choose_source_limit(question)
     limit = few if question.sort == "score" and not has_other_filters(question) else NO_LIMIT
-    is_everywhere = question.only is None and not has_time(question)
+    is_everywhere = question.only is None and not (question.since or question.until)
     if question.as_of is not None or is_everywhere:
         found = index.search(terms, limit)
         folders = set(filter(question.covers, {match.folder for match in found}))
@@ -217,23 +204,11 @@ def read_best(
 
 def cut_passage(text: str, terms: QueryTerms, budget: int | None = None) -> str:
     """Return the text, or the best stretch of a long one; with a token budget, one that fits beside its source line."""
-    shown = text if len(text) <= MAX_WHOLE_LENGTH else _cut_stretch(text, terms, _MAX_PASSAGE, len, _MAX_PASSAGE // 4)
-    if budget is None or estimate_hit_tokens(shown) <= budget or len(text) <= _MIN_PASSAGE:
-        return shown
-    room = budget - _SOURCE_TOKENS - _MARK_TOKENS
-    return _cut_stretch(text, terms, room, estimate_tokens, min(max(_MIN_PASSAGE, room // 2), _MAX_PASSAGE // 4))
-
-
-def estimate_hit_tokens(shown: str) -> int:
-    """Return the number of tokens of a hit that shows this text, its source line included."""
-    return estimate_tokens(shown) + _SOURCE_TOKENS
-
-
-def _cut_stretch(text: str, terms: QueryTerms, room: int, measure: Callable[[str], int], longest: int) -> str:
-    """Return the piece with most of the question's words, and as many of the pieces around it as fit.
-
-    Pieces are whole lines; one that is too long is cut at spaces.
-    """
+    room = _MAX_PASSAGE if budget is None else min(_MAX_PASSAGE, budget - _SOURCE_TOKENS - _MARK_TOKENS)
+    if not text or (len(text) <= MAX_WHOLE_LENGTH and (budget is None or estimate_hit_tokens(text) <= budget)):
+        return text
+    # Pieces are whole lines; one that is too long is cut at spaces.
+    longest = max(_MIN_PASSAGE, room)
     pieces = re.findall(rf".{{,{longest}}}\n|.{{1,{longest}}}(?: |\Z)|.{{1,{longest}}}", text)
     plain = [*map(normalize_words, pieces)]
     # How many of the question's words each has.
@@ -241,9 +216,13 @@ def _cut_stretch(text: str, terms: QueryTerms, room: int, measure: Callable[[str
     best = weights.index(max(weights))
     # Twice as far down as up, since what follows explains more.
     nearest = sorted(range(len(pieces)), key=lambda at: max(best - at, (at - best) / 2))
-    sizes = accumulate(measure(pieces[at]) for at in nearest)
-    shown = sorted(nearest[: len([*takewhile(lambda size: size <= room, sizes)]) or 1])
+    sizes = accumulate(max(estimate_tokens(pieces[at]), len(pieces[at]) / 4) for at in nearest)
+    shown = sorted(nearest[: sum(size <= room for size in sizes) or 1])
     head = f"{OMISSION_MARK}\n" if shown[0] > 0 else ""
     tail = f"\n{OMISSION_MARK}" if shown[-1] + 1 < len(pieces) else ""
-    passage = "".join(pieces[at] for at in shown).strip("\n")
-    return f"{head}{passage}{tail}"
+    return head + "".join(pieces[at] for at in shown).strip("\n") + tail
+
+
+def estimate_hit_tokens(shown: str) -> int:
+    """Return the number of tokens of a hit that shows this text, its source line included."""
+    return estimate_tokens(shown) + _SOURCE_TOKENS

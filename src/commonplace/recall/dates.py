@@ -11,102 +11,75 @@ and `until` are the filters. Quoted text is never read as a time.
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from commonplace.model import times
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
-from commonplace.model.times import read_time, shift_time
 from commonplace.text.words import blank_quotes
 
 TimeGroups = Mapping[str, str]
 """The named groups of a matched expression that took part in the match, in lower case, without the digits in names."""
 MomentRange = tuple[datetime, datetime]
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "a couple of": 2, "couple of": 2, "three": 3, "a few": 3, "few": 3, "four": 4,
-    "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
-}  # fmt: skip
-_ORDINALS = ("first", "second", "third", "fourth")
+_MONTH_STARTS, _DAY_STARTS = "janfebmaraprmayjunjulaugsepoctnovdec", "montuewedthufrisatsun"
+_COUNT_WORDS = "a an one,two couple,three few,four,five,six,seven,eight,nine,ten,eleven,twelve"
+_NUMBERS = {word: number for number, words in enumerate(_COUNT_WORDS.split(","), 1) for word in words.split()}
 _DAY = timedelta(days=1)
-_LENGTHS = {
-    "minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": _DAY, "week": 7 * _DAY, "month": 30 * _DAY,
-    "year": 365 * _DAY,
+_SECONDS = {
+    "second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_592_000, "year": 31_536_000,
 }  # fmt: skip
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
-_MAX_YEARS_BACK = 9  # so far back is a 29 February
 _MAX_READ = 4_000  # characters of a question
 
-_COUNT = (
-    r"(?:\d{1,3}|a couple of|couple of|a few|few|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-)
-# "May" and "march" are months with a capital within a sentence, after some words, before a year, and at the end.
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
-    r"nov(?:ember)?|dec(?:ember)?|(?-i:(?<=\W)Ma(?:y|rch))|"
-    r"(?:(?<=in )|(?<=of )|(?<=to )|(?<=on )|(?<=and )|(?<=last )|(?<=from )|(?<=since )|(?<=after )|(?<=until )|"
-    r"(?<=before )|(?<=during )|(?<=between ))ma(?:y|rch)|(?<=\d )march|"
-    r"ma(?:y|rch)(?=(?:\s+\d\d?|)\s*(?:$|[,.;:?!)])|\s+(?:of\s+)?\d{4}\b|\s+\d\d?(?:st|nd|rd|th)))"
-)
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_COUNT = r"(?:\d{1,5}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|couple|few)"
 _UNIT = r"(?:week|weekend|month|quarter|year)"
+_LENGTH = r"(?:minute|hour|day|week|month|year)"
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+# "May" and "march" are months with a capital within a sentence, after some words, before a year, and at the end.
+_MONTH = r"""(?:
+    jan(?:uary)?|feb(?:ruary)?|mar|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?
+    |dec(?:ember)?|(?-i:(?<=\W)Ma(?:y|rch))
+    |(?:(?<=in\s)|(?<=of\s)|(?<=to\s)|(?<=on\s)|(?<=and\s)|(?<=last\s)|(?<=from\s)|(?<=since\s)|(?<=after\s)
+        |(?<=until\s)|(?<=before\s)|(?<=during\s)|(?<=between\s))ma(?:y|rch)|(?<=\d\s)march
+    |ma(?:y|rch)(?=(?:\s+\d\d?|)\s*(?:$|[,.;:?!)])|\s+(?:of\s+)?\d{4}\b|\s+\d\d?(?:st|nd|rd|th))
+)"""
 _MONTH_START = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 # Without one of these a question says nothing of a time: the pattern below is dear to compile, and few need it.
 _TIME_WORD = lazy(
-    rf"\b(?:ago|last|past|previous|today|tonight|yesterday|{_WEEKDAY}|this (?:morning|afternoon|evening|{_UNIT})"
-    r"|(?:since|after|before|until|from) now)\b"
-    rf"|\b(?:19|20)\d\d\b|\d\d\d\d-\d|\d(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH_START}|\b{_MONTH_START}[a-z]*\.?,?\s+(?:of\s+)?\d"
-    rf"|\b(?:in|on|from|during|between|of|since|after|before|until|over|within|the)\s+{_MONTH_START}|week of|day of",
-    re.IGNORECASE,
+    rf"""\b(?:ago|last|past|previous|today|tonight|yesterday|{_WEEKDAY}|this\s(?:morning|afternoon|evening|{_UNIT})
+        |(?:since|after|before|until|from)\snow)\b
+    |\b(?:19|20)\d\d\b|\d\d\d\d-\d|\d(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH_START}
+    |\b{_MONTH_START}[a-z]*\.?,?\s+(?:of\s+)?\d
+    |\b(?:in|on|from|during|between|of|since|after|before|until|over|within|the)\s+{_MONTH_START}""",
+    re.IGNORECASE | re.VERBOSE,
 )
 # Each alternative is one way to say when; the first that matches, from the left, counts.
 _EXPRESSION = lazy(
-    r"\b(?:(?P<open>since|after|before|until|from|between)\s+)?"
-    r"(?:(?P<near>in|on|during|over|within|last|past|previous|this)\s+)?(?:the\s+)?(?:"
-    r"(?P<year1>\d{4})-(?P<month1>\d\d)(?:-(?P<day1>\d\d))?(?!\d)"
-    r"|(?P<back1>today|tonight|this (?:morning|afternoon|evening)|yesterday|last night|day (?=before yesterday))\b"
-    r"(?:before yesterday\b)?"
-    rf"|(?P<unit2>{_UNIT})\s+(?P<back2>before)\s+last\b"
-    rf"|(?P<ago>{_COUNT})\s+(?P<length3>minute|hour|day|week|month|year)s?\s+ago\b"
-    rf"|(?:last|past|previous)\s+(?:(?P<count>{_COUNT})\s+(?P<length4>minute|hour|day|week|month|year)s?"
-    r"|(?P<length5>minute|hour))\b"
-    rf"|(?P<nth>first|second|third|fourth|last)\s+(?P<unit6>day|week)\s+of\s+(?P<month6>{_MONTH})\b"
-    r"(?:\s+(?:of\s+)?(?P<year6>\d{4})\b)?"
-    rf"|(?P<back7>this|last|past|previous)\s+(?P<unit7>{_UNIT})\b(?!\s+of\b)"
-    rf"|(?P<day8>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month8>{_MONTH})\b(?:,?\s+(?P<year8>\d{{4}}))?"
-    rf"|(?P<month9>{_MONTH})\.?\s+(?P<day9>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s+(?P<year9>\d{{4}}))?"
-    rf"|(?P<month10>{_MONTH})\s+(?:of\s+)?(?P<year10>\d{{4}})\b"
-    rf"|(?<!the )(?P<bare>(?P<month11>{_MONTH})|(?P<year11>(?:19|20)\d\d)|(?<!from )now"
-    rf"|(?P<weekday>{_WEEKDAY})(?!,?\s+(?:the\s+)?(?:\d\w*\s+(?:of\s+)?)?{_MONTH}\b))\b"
-    r")",
-    re.IGNORECASE,
-)
-# A length of time back from now, as a caller's option gives it: 7d, 90min, "2 weeks ago".
-_UNIT_LETTERS = {
-    "s": "second",
-    "m": "minute",
-    "h": "hour",
-    "hr": "hour",
-    "hrs": "hour",
-    "d": "day",
-    "w": "week",
-    "y": "year",
-}
-_BACK = lazy(
-    rf"(?P<count>\d{{1,5}}|{_COUNT})\s*(?P<unit>[smhdwy]|secs?|mins?|hrs?|mo|mons?|(?:second|minute|hour|day|week|month|year)s?)"
-    r"(?:\s+ago)?",
-    re.IGNORECASE,
-)
-_RANGE_WORD = lazy(r"\s+(?:to|until|till|through|and)\s+", re.IGNORECASE)
-# "From March on", and not "notes from March on deploys".
-_ONWARDS = lazy(r"\s+(?:onwards?|forward|on(?=\s*(?:$|[,.;:?!)])|\s+(?:i|we|you|they|he|she|it)\b))", re.IGNORECASE)
-# A question for what is so on a day of the week, and for what was.
-_HABIT_WORD = lazy(
-    r"\b(?:can|could|may|might|do|does|is|are|am|should|shall|will|would|must|never|always|usually)\b", re.IGNORECASE
+    rf"""\b(?<!to\s)(?<!till\s)(?<!through\s)(?:(?P<open>since|after|before|until|from)\s+)?
+    (?:(?P<near>in|on|during|over|within|last|past|previous|this)\s+)?(?:the\s+)?(?:
+    (?P<year1>\d{{4}})-(?P<month1>\d\d)(?:-(?P<day1>\d\d))?(?!\d)
+    |(?P<back1>today|tonight|this\s(?:morning|afternoon|evening)|yesterday|last\snight|day\s(?=before\syesterday))\b
+        (?:before\syesterday\b)?
+    |(?:a\s(?=couple|few))?(?P<ago>{_COUNT})(?:\sof)?\s+(?P<unit3>{_LENGTH})s?\s+ago\b
+    |(?:last|past|previous)\s+(?:a\s(?=couple|few))?(?P<count4>{_COUNT})(?:\sof)?\s+(?P<unit4>{_LENGTH})s?\b
+    |(?:last|past|previous)\s+(?P<count5>)(?P<unit5>minute|hour)\b
+    |(?P<back6>this|last|past|previous)\s+(?P<unit6>{_UNIT})\b(?!\s+of\b)
+    |(?P<day7>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month7>{_MONTH})\b(?:,?\s+(?P<year7>\d{{4}}))?
+    |(?P<month8>{_MONTH})\.?\s+(?P<day8>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s+(?P<year8>\d{{4}}))?
+    |(?P<month9>{_MONTH})\s+(?:of\s+)?(?P<year9>\d{{4}})\b
+    |(?<!the\s)(?P<bare>(?P<month10>{_MONTH})(?!\.?,?\s+(?:of\s+)?\d)|(?P<year10>(?:19|20)\d\d)|(?<!from\s)now
+        |(?P<weekday>{_WEEKDAY})(?!,?\s+(?:the\s+)?(?:\d\w*\s+(?:of\s+)?)?{_MONTH}\b))\b
+    )(?!\s+(?:to|until|till|through)\b)""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _PAST_WORD = lazy(r"\b(?:did|was|were|had|happened)\b", re.IGNORECASE)
+# A length of time back from now, as a caller's option gives it: 7d, 90min, "2 weeks ago".
+_BACK = lazy(
+    rf"""(?:a\s(?=couple|few))?(?P<count>{_COUNT})(?:\sof)?\s*(?P<unit>mo|[smhdwy])
+    (?:(?<=s)ec(?:ond)?s?|(?<=m)in(?:ute)?s?|(?<=h)(?:r|our)s?|(?<=d)ays?|(?<=w)eeks?|(?<=y)ears?|(?<=mo)n(?:th)?s?)?(?:\s+ago)?""",
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 class TimeSpan(NamedTuple):
@@ -114,10 +87,6 @@ class TimeSpan(NamedTuple):
 
     start: str
     end: str
-
-    def contains(self, stamp: str) -> bool:
-        """Return whether a timestamp is within the span."""
-        return self.start <= stamp < self.end
 
 
 class QuestionTime(NamedTuple):
@@ -136,9 +105,11 @@ def find_time(question: str, now: str) -> QuestionTime:
         # By the caller's clock: "yesterday" is theirs, not Greenwich's.
         now_here = datetime.fromisoformat(now).astimezone().replace(tzinfo=None, microsecond=0)
         for match in _EXPRESSION.finditer(outside):
-            with suppress(LookupError, ValueError, OverflowError):  # the 31st of June, or what no calendar has
-                span, end, is_date = _read_match(match, outside, now_here)
+            # the 31st of June, or what no calendar has
+            with suppress(InvalidField, ValueError, OverflowError):
+                span, is_date = _read_match(match, now_here)
                 if span.start < span.end:
+                    end = match.end()
                     end += 2 * (question[end : end + 2] in ("'s", "’s"))
                     without = f"{question[: match.start()]} {question[end:]}".strip()
                     date = question[match.start() : end] if is_date else ""
@@ -154,57 +125,44 @@ def read_when(text: str, *, end: bool = False, now: str = "") -> str:
     """
     wanted = " ".join(text.split())
     with suppress(InvalidField):
-        return f"{wanted}T23:59:59Z" if end and len(wanted) == 10 and read_time(wanted) else read_time(wanted)
+        stamp = times.read_time(wanted)
+        return f"{wanted}T23:59:59Z" if end and len(wanted) == 10 else stamp
     now = now or times.now()
-    back = _BACK.fullmatch(wanted)
-    if back is not None or wanted.lower() == "now":
-        return shift_time(now, -_count_seconds(back) if back is not None else 0)
-    for phrase in (wanted, f"on {wanted}"):
-        found = find_time(phrase, now)
-        if found.span is not None and not found.without_date:
-            return shift_time(found.span.end, -1) if end else found.span.start
+    if wanted.lower() == "now":
+        return now
+    if back := _BACK.fullmatch(wanted.lower()):
+        unit = next(unit for unit in _SECONDS if unit.startswith(back["unit"]))
+        return times.shift_time(now, -_read_number(back["count"]) * _SECONDS[unit])
+    found = find_time(f"on {wanted}", now)
+    if found.span is not None and not found.without_date:
+        return times.shift_time(found.span.end, -1) if end else found.span.start
     raise InvalidField(
         f"{text[:40]!a} is not a time.",
         hint='Write it as 2026-11-15, 2026-11-15T09:30:00Z, 7d, 2h, yesterday or "2 weeks ago".',
     )
 
 
-def _count_seconds(back: re.Match[str]) -> int:
-    """Return how many seconds a matched length has."""
-    count, unit = back["count"].lower(), back["unit"].lower()
-    number = int(count) if count.isdigit() else _NUMBERS[count]
-    name = _UNIT_LETTERS.get(unit) or next(name for name in (*_LENGTHS, "second") if unit.startswith(name[:2]))
-    return number * (int(_LENGTHS[name].total_seconds()) if name in _LENGTHS else 1)
-
-
-def _read_match(match: re.Match[str], outside: str, now_here: datetime) -> tuple[TimeSpan, int, bool]:
-    """Return the span of a match, where its expression ends, and whether it is a date, which a note may have in it.
+def _read_match(match: re.Match[str], now_here: datetime) -> tuple[TimeSpan, bool]:
+    """Return the span of a match, and whether it is a date, which a note may have in it.
 
     Raises ValueError if it is not a time here.
     """
-    groups, end = _get_groups(match), match.end()
-    opening, near = groups.get("open", ""), groups.get("near", "")
-    is_date = _is_date(groups) or (near == "on" and not _PAST_WORD.search(outside))
-    is_habit = is_date and "weekday" in groups and _HABIT_WORD.search(outside)
-    if is_habit or ("bare" in groups and not opening + near):
+    groups = _get_groups(match)
+    opening, near = groups.get("open"), groups.get("near")
+    if "bare" in groups and not (opening or near):
         raise ValueError("it is another word here")
-    if opening in ("from", "between"):
-        to = _RANGE_WORD.match(outside, end)
-        last = _EXPRESSION.match(outside, to.end()) if to is not None else None
-        if last is not None:
-            others = _get_groups(last)
-            span = TimeSpan(*map(to_timestamp, read_range(groups, others, now_here)))
-            return span, last.end(), is_date or _is_date(others)
-        if opening == "between":
-            raise ValueError("it has no other end")
-        onward = _ONWARDS.match(outside, end)
-        opening, end = ("since", onward.end()) if onward is not None else ("", end)
-    first, after = map(to_timestamp, read_moments(groups, now_here))
-    bounds = {"since": (first, "9999"), "after": (after, "9999"), "before": ("0000", first), "until": ("0000", first)}
-    return TimeSpan(*bounds.get(opening, (first, after))), end, is_date
+    start, stop = map(times.local_timestamp, _read_moments(groups, now_here))
+    if opening in ("before", "until"):
+        start, stop = "0000", start
+    elif opening == "after":
+        start, stop = stop, "9999"
+    elif opening == "since":
+        stop = "9999"
+    is_on_day = near == "on" and not _PAST_WORD.search(match.string)  # the meeting on Monday
+    return TimeSpan(start, stop), is_on_day or _is_date(groups)
 
 
-def _get_groups(match: re.Match[str]) -> dict[str, str]:
+def _get_groups(match: re.Match[str]) -> TimeGroups:
     """Return the named groups that took part in a match."""
     return {name.rstrip("0123456789"): text.lower() for name, text in match.groupdict().items() if text is not None}
 
@@ -214,44 +172,23 @@ def _is_date(groups: TimeGroups) -> bool:
     return "month" in groups or "year" in groups
 
 
-def to_timestamp(moment: datetime) -> str:
-    """Return a local moment as a timestamp."""
-    try:
-        there = moment.astimezone(UTC)
-    except OSError:  # Windows does not know what the clocks said before 1970
-        there = moment
-    return f"{there.isoformat()[:19]}Z"
+def _read_number(text: str) -> int:
+    return _NUMBERS.get(text) or int(text)
 
 
-def read_moments(groups: TimeGroups, now_here: datetime) -> MomentRange:
-    """Return the first and last moment that a matched expression means.
-
-    Raises LookupError, ValueError or OverflowError if there is no such time.
-    """
+def _read_moments(groups: TimeGroups, now_here: datetime) -> MomentRange:
+    """Return the first and last moment that a matched expression means; raise an error if there is no such time."""
     day = now_here.replace(hour=0, minute=0, second=0)
-    if "length" in groups:
+    if "ago" in groups or "count" in groups:
         return _read_count(groups, day, now_here)
     if _is_date(groups):
         return _read_date(groups, day)
     if "weekday" in groups:  # today's name means today, but "last Friday" and "on Friday" mean one that is over
-        back = (day.weekday() - _DAYS.index(groups["weekday"][:3])) % 7
+        back = (day.weekday() - _DAY_STARTS.index(groups["weekday"][:3]) // 3) % 7
         return _find_unit(day, "day", back or 7 * (groups.get("near", "this") != "this"))
     said = groups.get("back", "today")
-    back = 2 if said in ("before", "day ") else int(not said.startswith("t"))  # today, tonight, this week
+    back = 2 if said == "day " else int(not said.startswith("t"))  # today, tonight, this week
     return _find_unit(day, groups.get("unit", "day"), back)
-
-
-def read_range(first: TimeGroups, last: TimeGroups, now_here: datetime) -> MomentRange:
-    """Return the span from the start of one expression to the end of another.
-
-    If only one has a year, the other gets its year from it.
-    """
-    if "year" in first and "month" in last and "year" not in last:
-        start = read_moments(first, now_here)[0]
-        return start, read_moments(last, start + 364 * _DAY)[1]
-    end = read_moments(last, now_here)[1]
-    counts_from_now = "length" in first or "back" in first
-    return read_moments(first, now_here if counts_from_now else end - _DAY)[0], end
 
 
 def _read_count(groups: TimeGroups, day: datetime, now_here: datetime) -> MomentRange:
@@ -259,35 +196,24 @@ def _read_count(groups: TimeGroups, day: datetime, now_here: datetime) -> Moment
 
     Hours and minutes count from this very moment; "two hours ago" has an hour on either side.
     """
-    length = _LENGTHS[groups["length"]]
-    count = groups.get("ago") or groups.get("count", "one")
-    back = length * (int(count) if count.isdigit() else _NUMBERS[count])
-    least, today, vague = (_DAY, day, length) if length >= _DAY else (timedelta(seconds=1), now_here, back)
-    if "ago" not in groups:
-        return today - back, today + least
-    start = today - back - (vague - least) / 2
-    return start, start + vague
+    length = timedelta(seconds=_SECONDS[groups["unit"]])
+    back = length * _read_number(groups.get("ago") or groups["count"] or "a")
+    is_short = length < _DAY
+    if "ago" in groups:
+        middle = (now_here if is_short else day + _DAY / 2) - back
+        half = (back if is_short else length) / 2
+        return middle - half, middle + half
+    return (now_here - back, now_here + timedelta(seconds=1)) if is_short else (day - back, day + _DAY)
 
 
 def _read_date(groups: TimeGroups, today: datetime) -> MomentRange:
-    """Return the day, the month, a day or week of the month, or the year of a date; without a year, the latest one."""
-    month, year = groups.get("month", "1"), groups.get("year")
-    number = int(month) if month.isdigit() else _MONTHS.index(month[:3]) + 1
-    for back in range(_MAX_YEARS_BACK):
-        with suppress(ValueError):
-            start = today.replace(int(year or today.year - back), number, int(groups.get("day", "1")))
-            if year or start <= today:
-                break
-    else:
-        raise ValueError("there is no such day")
-    first, after = _find_unit(start, next((unit for unit in ("day", "month") if unit in groups), "year"))
-    if "nth" not in groups:
-        return first, after
-    size = _LENGTHS[groups["unit"]]
-    if groups["nth"] == "last":
-        return after - size, after
-    first += size * _ORDINALS.index(groups["nth"])
-    return first, first + size
+    """Return the day, the month or the year of a date; without a year, the latest one."""
+    month = groups.get("month", "1")
+    number = int(month) if month.isdigit() else _MONTH_STARTS.index(month[:3]) // 3 + 1
+    start = today.replace(int(groups.get("year", today.year)), number, int(groups.get("day", 1)))
+    if start > today and "year" not in groups:
+        start = start.replace(start.year - 1)
+    return _find_unit(start, next(unit for unit in ("day", "month", "year") if unit in groups))
 
 
 def _find_unit(day: datetime, unit: str, back: int = 0) -> MomentRange:

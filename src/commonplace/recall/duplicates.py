@@ -15,7 +15,7 @@ English, with the most common ones of a few other languages; without one, the fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import NamedTuple
@@ -25,7 +25,6 @@ from commonplace.model.lazy import lazy
 from commonplace.model.memory import mark_external
 from commonplace.text.naming import make_summary
 from commonplace.text.words import (
-    APOSTROPHE_ENDING,
     IDENTIFIER,
     SHORT_FORMS,
     STOP_WORDS,
@@ -51,14 +50,16 @@ _LIGHT_STEMS = frozenset(
     rather instead allow allowed fine okay ok start begin new all both format word file place called says say
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
-_NUMBER_STEMS = frozenset(map(stem, "one two three four five six seven eight nine ten eleven twelve".split()))  # noqa: SIM905
-# What follows one of these is denied, not the whole clause.
-_EXCLUDING_WORDS = frozenset(("without", "over", "except", "rather than", "better than", "instead of"))
-_NEGATIONS = _EXCLUDING_WORDS.union(
-    "not no never none neither nor cannot can't off disable disabled dislike dislikes hate hates avoid avoids".split()  # noqa: SIM905
+# What follows one of these, up to a preposition, is denied, and not the whole clause.
+_EXCLUDING = r"\b(?:without|over(?! \d)|except|(?:rather|better) than|instead of)\b"
+_EXCLUDED = lazy(
+    rf"({_EXCLUDING}[^,;.!?()]*?)(?=\b(?:in|on|at|for|with|to|from|by|of|as|before|after|under|through|into)\b)"
 )
-_CLAUSE_BREAKS = frozenset(", ; . ! ? ( ) and but which because when if since".split())  # noqa: SIM905
-_PREPOSITIONS = frozenset("in on at for with to from by of as before after under through into".split())  # noqa: SIM905
+_CLAUSE_BREAK = lazy(rf"[,;!?()]|\.(?!\d)|\b(?:and|but|which|because|when|if|since)\b|(?={_EXCLUDING})")
+_NEGATION = lazy(
+    rf"{_EXCLUDING}|(?:not?|never|none|neither|nor|cannot|can't|off|disabled?|dislikes?|hates?|avoids?)\Z|.*n['’]t\Z"
+)
+_DOUBLE_NEGATION = lazy(r"\b(?:not|never)\b([^,;.!?()]*)\bwithout\b")
 _OPPOSITES = frozenset(
     frozenset(map(stem, pair.split()))
     for pair in """
@@ -67,16 +68,9 @@ _OPPOSITES = frozenset(
     internal external, sync async, more less, minimum maximum, read write
     """.split(",")  # noqa: SIM905 - a list of these would be a page long
 )
-_BASE_FORMS = {
-    "kept": "keep",
-    "built": "build",
-    "rebuilt": "build",
-    "written": "writ",
-    "ran": "run",
-    "sent": "send",
-    "said": "say",
-}
-_SENTENCE = lazy(r"(?<=[.!?;])\s+|\n+")
+_BASE_FORMS = dict(
+    map(str.split, ("kept keep", "built build", "rebuilt build", "written writ", "ran run", "sent send", "said say"))
+)
 _SUBJECT_TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*|:|=|->|→")
 _PART = lazy(r"\d+|[^\W\d_]+")
 _SUBJECT_WORDS = 3  # where no verb is known
@@ -101,14 +95,14 @@ class Likeness(NamedTuple):
 class _ParsedText(NamedTuple):
     """A text as it is compared."""
 
-    tokens: tuple[str, ...]  # words and marks as they stand
+    tokens: list[str]  # words and marks as they stand
     weights: dict[str, float]  # of each telling stem
     denied: frozenset[str]  # stems that are denied
 
 
 def is_same_text(one: str, other: str) -> bool:
     """Return whether two texts are the same but for white space."""
-    return one == other or one.split() == other.split()
+    return one.split() == other.split()
 
 
 def compare_texts(one: str, other: str) -> Likeness:
@@ -118,12 +112,12 @@ def compare_texts(one: str, other: str) -> Likeness:
     left, right = (_parse_text(text[:_MAX_COMPARED_TEXT]) for text in sorted((one, other)))  # it has no direction
     if left.weights.keys().isdisjoint(right.weights):
         return Likeness(0.0, DIFFERENT)
-    ours, theirs = _find_unmatched(left, right)
+    ours, theirs = _leave_out(left.weights, right.weights), _leave_out(right.weights, left.weights)
     common = sum(weight for word, weight in left.weights.items() if word not in ours)
     apart = sum(left.weights[word] for word in ours) + sum(right.weights[word] for word in theirs)
     similarity = min(1.0, common / (common + apart) + _FRAME_WEIGHT * _measure_frame(left.tokens, right.tokens))
     is_contradiction = _is_contradiction(left, right, ours, theirs)
-    if is_contradiction and common >= 2.0 and not (ours and theirs):
+    if is_contradiction and not (ours and theirs):
         similarity = max(similarity, MIN_SIMILARITY)  # the whole of a short text is in the other, and denied there
     if similarity < MIN_SIMILARITY or has_other_identifier(one, other):
         return Likeness(round(similarity, 3), DIFFERENT)  # web-01 is not web-02, however alike they are
@@ -133,8 +127,7 @@ def compare_texts(one: str, other: str) -> Likeness:
 def _is_contradiction(left: _ParsedText, right: _ParsedText, ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Return whether two texts about one thing cannot both be true."""
     is_opposite = any(frozenset((one, other)) in _OPPOSITES for one in ours for other in theirs)
-    both = left.weights.keys() & right.weights.keys()
-    is_turned = any(left.weights[word] >= 1.0 for word in both & (left.denied ^ right.denied))
+    is_turned = not left.weights.keys().isdisjoint(right.weights.keys() & (left.denied ^ right.denied))
     if is_opposite or is_turned:
         return is_opposite != is_turned
     # Both have words of their own that are heavy enough to be a value.
@@ -146,84 +139,55 @@ def _is_contradiction(left: _ParsedText, right: _ParsedText, ours: Sequence[str]
     return bool(values and others)
 
 
-def _find_places(tokens: Sequence[str], words: Sequence[str]) -> set[tuple[str, str]]:
-    """Return where the words with these stems stand, each as a "?": after which word, and before which."""
-    roots = [_find_root(token) for token in tokens if token[0].isalnum()]
-    marked = ["", *("?" if root in words else root for root in roots), ""]
-    return {pair for pair in pairwise(marked) if "?" in pair}
+def _find_places(tokens: Sequence[str], words: Sequence[str]) -> set[str]:
+    """Return the words that stand before those with these stems."""
+    roots = ["", *(_find_root(token) for token in tokens if token[0].isalnum())]
+    return {before for before, root in pairwise(roots) if root in words}
 
 
-def _find_unmatched(left: _ParsedText, right: _ParsedText) -> tuple[list[str], list[str]]:
-    """Return the telling words of each text that the other has in no form."""
-    ours = [word for word in left.weights if word not in right.weights]
-    theirs = [word for word in right.weights if word not in left.weights]
-    for word in list(ours):
-        twin = next((other for other in theirs if _is_form(*sorted((word, other), key=len))), None)
-        if twin is not None:
-            ours.remove(word)
-            theirs.remove(twin)
-    return ours, theirs
+def _leave_out(words: Collection[str], others: Collection[str]) -> list[str]:
+    """Return the words that are in no form among the others: reachable is a form of reach."""
+    own = [word for word in words if word not in others]
+    return [word for word in own if not any(_is_form(word, other) for other in others)]
 
 
-def _is_form(short: str, long: str) -> bool:
-    """Return whether two words are forms of one: reach and reachable."""
-    return len(short) >= 4 and long.startswith(short) and long.isalpha() and len(long) < len(short) + 5
+def _is_form(one: str, other: str) -> bool:
+    """Return whether one of two words begins with the other, and has little more: not so Java and JavaScript."""
+    short, long = sorted((one, other), key=len)
+    return len(short) > 3 and long.startswith(short) and len(long) < len(short) + 5
 
 
 def _measure_frame(left: Sequence[str], right: Sequence[str]) -> float:
     """Return how much of the shorter text both begin, or end, with."""
-    pairs = zip(left, right, strict=False), zip(reversed(left), reversed(right), strict=False)
-    alike = [len([*takewhile(lambda pair: pair[0] == pair[1], both)]) for both in pairs]
-    return max(alike) / min(len(left), len(right))
+    return max(_count_alike(left, right), _count_alike(left[::-1], right[::-1])) / min(len(left), len(right))
+
+
+def _count_alike(left: Sequence[str], right: Sequence[str]) -> int:
+    """Return how many words two texts have in common before the first that differs."""
+    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))])
 
 
 @lru_cache(maxsize=64)  # the new text is compared with every candidate
 def _parse_text(text: str) -> _ParsedText:
     """Return a text as it is compared: its tokens, the weights of its stems, and which are denied."""
-    tokens = tuple(_TOKEN.findall(text.lower() if text.isascii() else normalize_words(index_words(text))))
+    plain = text.lower() if text.isascii() else normalize_words(index_words(text))
     weights: dict[str, float] = {}
     denied: set[str] = set()
-    for clause in _split_clauses(tokens):
-        is_denied = _is_denied(clause)
-        for word in clause:
-            if word[0].isalnum() and not _is_negation(word) and word not in STOP_WORDS:
+    for clause in _CLAUSE_BREAK.split(_EXCLUDED.sub(r"\1,", _DOUBLE_NEGATION.sub(r"\1", plain))):
+        words = _TOKEN.findall(clause)
+        negations = [*filter(_NEGATION.match, words)]
+        for word in words:
+            if word[0].isalnum() and word not in negations and word not in STOP_WORDS:
                 root = _find_root(word)
-                weights[root] = (
-                    0.4 if root in _LIGHT_STEMS else 0.5 if root[0].isdigit() or root in _NUMBER_STEMS else 1.0
-                )
-                denied.update([root] if is_denied else [])
-    return _ParsedText(tokens, weights, frozenset(denied))
+                weights[root] = 0.4 if root in _LIGHT_STEMS else 0.5 if root[0].isdigit() else 1.0
+                denied.update([root] if len(negations) % 2 else [])
+    return _ParsedText(_TOKEN.findall(plain), weights, frozenset(denied))
 
 
 def _find_root(word: str) -> str:
     """Return what the forms of a word have in common, its short form included."""
     word = SHORT_FORMS.get(word, word)
     return stem(_BASE_FORMS.get(word, word)) or word
-
-
-def _split_clauses(tokens: Sequence[str]) -> list[list[str]]:
-    """Return the words of a text in clauses, each affirmed or denied as one."""
-    clauses: list[list[str]] = [[]]
-    for word in tokens:
-        is_excluded = bool(clauses[-1]) and clauses[-1][0] in _EXCLUDING_WORDS
-        is_double_negation = word == "without" and _is_denied(clauses[-1])  # `not ... without` says yes twice over
-        if word in _EXCLUDING_WORDS and not is_double_negation:
-            clauses.append([word])
-        elif word in _CLAUSE_BREAKS or (is_excluded and word in _PREPOSITIONS):
-            clauses.append([])
-        else:
-            clauses[-1].append(word)
-    return clauses
-
-
-def _is_denied(words: Sequence[str]) -> bool:
-    """Return whether a clause has an odd number of negations."""
-    return sum(map(_is_negation, words)) % 2 == 1
-
-
-def _is_negation(word: str) -> bool:
-    """Return whether a word is a negation."""
-    return word in _NEGATIONS or word.endswith(("n't", "n’t"))
 
 
 def has_other_identifier(one: str, other: str) -> bool:
@@ -243,12 +207,12 @@ def has_other_subject(one: str, other: str) -> bool:
 
 
 def _find_own_subject(text: str, other: str) -> tuple[list[str], int, str]:
-    """Return the words before the verb of a text's first sentence that the other text lacks, how many words are there
+    """Return the words before the verb of a text that the other text lacks, how many words are there
     in all, and the verb: the fourth word if none is known.
 
     A number alone may be the value: 8 workers run, and later 12 do.
     """
-    tokens = _SUBJECT_TOKEN.findall(APOSTROPHE_ENDING.sub("", _SENTENCE.split(text, 1)[0]))
+    tokens = _SUBJECT_TOKEN.findall(text)
     places = (at for at, word in enumerate(tokens) if word.lower() in _VERBS)
     at = next(places, _SUBJECT_WORDS)
     verb = tokens[at].lower() if at < len(tokens) else ""
@@ -274,14 +238,13 @@ class NearDuplicate(NamedTuple):
 
 def find_near_duplicates(text: str, candidates: Sequence[CurrentEntry], *, limit: int) -> list[NearDuplicate]:
     """Return the memories that say the same as a text or contradict it, most similar first, each once."""
+    compared = [(compare_texts(text, item.text), item) for item in candidates if item.status != "superseded"]
+    compared.sort(key=lambda pair: (-pair[0].similarity, pair[1].folder, pair[1].name))
     best: dict[tuple[str, str], NearDuplicate] = {}
-    for candidate in candidates:
-        if candidate.status == "superseded":
-            continue
-        found = compare_texts(text, candidate.text)
-        place = (candidate.folder, candidate.name)
-        if found.relation and (place not in best or best[place].similarity < found.similarity):
-            summary = candidate.summary or make_summary(candidate.text)  # of the similar entry, not of the newest
-            summary = mark_external(summary) if candidate.outside else summary
-            best[place] = NearDuplicate(*place, found.similarity, summary, found.relation)
-    return sorted(best.values(), key=lambda item: (-item.similarity, item.folder, item.name))[:limit]
+    for (similarity, relation), item in compared:
+        if relation:
+            summary = item.summary or make_summary(item.text)  # of the similar entry, not of the newest
+            summary = mark_external(summary) if item.outside else summary
+            found = NearDuplicate(item.folder, item.name, similarity, summary, relation)
+            best.setdefault((item.folder, item.name), found)
+    return list(best.values())[:limit]

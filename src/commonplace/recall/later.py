@@ -10,7 +10,8 @@ notes that each begin with an identifier which the other lacks are about two thi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from commonplace.index.port import EntryCandidate, Transaction
@@ -18,39 +19,32 @@ from commonplace.model.scope import ScopeKind
 from commonplace.recall.candidates import find_stems, make_time_key
 from commonplace.recall.query import is_journal
 from commonplace.recall.ranking import ScoredCandidate
+from commonplace.text.words import fingerprint
 
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
 _CONTRADICTS = "contradicts"
 MIN_SAME = 0.5  # of the share of words plus half the cosine, for two notes to be about one thing
-NEARLY_SAME = 0.4  # from here on, if `store` would say that they contradict each other
-FEW_WORDS = 4  # telling words: of so short a note only a contradiction is one
 COSINE_WEIGHT = 0.5
 EXTRA_WORDS = 4  # telling words that a hit is taken to have besides its own: two of three in common are chance
 MAX_TEXT = 500  # characters
+MAX_ALIKE = 9  # entries that a new one is compared with, itself included
+SERIES = 5  # of these that it overtakes, or that overtake it: then they are alike on purpose, and all hold
+_FOR_ALL = frozenset(f"/memories/{kind}" for kind in ScopeKind if not kind.has_id)
 ASSUMED_COSINE = 0.5  # where one of them has no vector
 
 
 def add_later(
-    hits: Sequence[ScoredCandidate],
-    candidates: Sequence[EntryCandidate],
-    vectors: EntryVectors | None,
-    known: Collection[int] = (),
+    hits: Sequence[ScoredCandidate], candidates: Sequence[EntryCandidate], vectors: EntryVectors | None
 ) -> list[ScoredCandidate]:
-    """Return the hits, each with the candidate that may contradict it, if there is one.
-
-    `known` are the numbers of hits that have it already.
-    """
-    if all(hit.candidate.no in known for hit in hits):
-        return list(hits)
-    notes = sorted(filter(is_lone, candidates), key=make_time_key, reverse=True)
-    stems = {item.no: find_stems(item) for item in notes}
-    places = {item.no: place for place, item in enumerate(notes)}  # those before it are later
+    """Return the hits, each with the candidate that may contradict it, if there is one."""
+    notes = sorted(filter(_is_lone, candidates), key=make_time_key)
+    stems = {note.no: find_stems(note) for note in notes}
     return [
-        hit
-        if hit.candidate.no in known
-        else hit._replace(later=_find_later(hit.candidate, notes[: places.get(hit.candidate.no, 0)], stems, vectors))
+        hit._replace(later=hit.later or _find_later(hit.candidate, notes, stems, vectors))
+        if hit.candidate.no in stems
+        else hit
         for hit in hits
     ]
 
@@ -66,7 +60,7 @@ def place_later(hits: Sequence[ScoredCandidate], others: Sequence[ScoredCandidat
     for hit in hits:
         pair = [hit]
         if hit.later is not None:
-            later = scored.get(hit.later.no) or ScoredCandidate(hit.later, 0.0, {})
+            later = scored.get(hit.later.no) or ScoredCandidate(hit.later, 0.0, {}, is_strong=False)
             pair.insert(0 if placed else 1, later._replace(is_strong=later.is_strong or hit.is_strong))
         for item in pair:
             placed.setdefault(item.candidate.no, item)
@@ -75,46 +69,37 @@ def place_later(hits: Sequence[ScoredCandidate], others: Sequence[ScoredCandidat
 
 def _find_later(
     hit: EntryCandidate,
-    others: Sequence[EntryCandidate],
+    notes: Sequence[EntryCandidate],
     stems: Mapping[int, frozenset[str]],
     vectors: EntryVectors | None,
 ) -> EntryCandidate | None:
-    """Return which of some later notes, latest first, is most surely about the same; None if none is sure enough."""
-    found: list[tuple[float, EntryCandidate]] = []
-    for other in others:
+    """Return which of some notes, earliest first, is later and most surely about the same; None if none is."""
+    found, said, time = list[tuple[float, EntryCandidate]](), stems[hit.no], make_time_key(hit)
+    for other in takewhile(lambda other: make_time_key(other) > time, reversed(notes)):
         links = _find_links(hit, other)
         if _CONTRADICTS in links:
             return other
         if links or max(len(hit.recorded.entry.text), len(other.recorded.entry.text)) > MAX_TEXT:
             continue  # both hold; or long: the minutes of two meetings have many words in common, and correct nothing
-        shared = len(stems[hit.no] & stems[other.no]) / (len(stems[hit.no]) + EXTRA_WORDS)
+        shared = len(said & stems[other.no]) / (len(said) + EXTRA_WORDS)
         if shared and (other.folder, other.name) != (hit.folder, hit.name):
             cosine = vectors.measure_likeness(hit.no, other.no) if vectors is not None else None
             same = shared + COSINE_WEIGHT * (ASSUMED_COSINE if cosine is None else cosine)
-            found += [(same, other)] if same >= NEARLY_SAME else []
+            found += [(same, other)] if same >= MIN_SAME else []
     found.sort(key=lambda item: -item[0])
-    is_long = hit.no in stems and len(stems[hit.no]) > FEW_WORDS  # not so Ann prefers vim, and Ann prefers tea
-    return next(
-        (other for same, other in found if _may_contradict(hit, other, is_sure=is_long and same >= MIN_SAME)), None
-    )
+    return next((other for _, other in found if not _is_beside(hit, other)), None)
 
 
-def _may_contradict(hit: EntryCandidate, other: EntryCandidate, *, is_sure: bool) -> bool:
-    """Return whether a later note may contradict a hit; it is about the same thing, or nearly so.
-
-    Not if they say the same word for word, or are about two things that are named alike. If it is not sure that they
-    are about one thing, what `store` would call a contradiction is one here.
-    """
+def _is_beside(hit: EntryCandidate, other: EntryCandidate) -> bool:
+    """Return whether two notes say the same in the same words, or are about two things that are named alike."""
     from commonplace.recall import duplicates  # noqa: PLC0415 - few come so far
 
     texts = hit.recorded.entry.text, other.recorded.entry.text
-    tests = (duplicates.is_same_text, duplicates.has_other_identifier, duplicates.has_other_subject)
-    if any(test(*texts) for test in tests):
-        return False
-    return is_sure or duplicates.compare_texts(*texts).relation == duplicates.CONTRADICTS
+    tests = (duplicates.has_other_identifier, duplicates.has_other_subject)
+    return len(set(map(fingerprint, texts))) == 1 or any(test(*texts) for test in tests)
 
 
-def is_lone(item: EntryCandidate) -> bool:
+def _is_lone(item: EntryCandidate) -> bool:
     """Return whether an entry is a lone note of a memory, and not superseded."""
     return item.recorded.entry.thread is None and not is_journal(item.folder) and item.status != "superseded"
 
@@ -127,32 +112,28 @@ def find_linked_entries(
     `folders` are those of the scopes that are asked: a link names the kind of a scope only.
     """
     links, places = set[str](), list[tuple[str, str]]()
-    for hit in filter(is_lone, hits):
+    for hit in filter(_is_lone, hits):
         links.add(f"{_CONTRADICTS} {_name_memory(hit)[1]}")
         for link in hit.row.linked if hit.row is not None else ():
-            rel, _, to = link.partition(" ")
+            relation, _, to = link.partition(" ")
             kind, _, key = to.partition("/")
-            if rel == _CONTRADICTS:
-                paths = [f"{folder}/{key}" for folder in folders if folder.split("/")[2:3] == [kind]]
-                places += [(path.rpartition("/")[0], path.rpartition("/")[2]) for path in paths]
+            for folder in folders if relation == _CONTRADICTS else ():
+                if f"{folder}/".startswith(f"/memories/{kind}/"):
+                    place, _, name = f"{folder}/{key}".rpartition("/")
+                    places.append((place, name))
     return list(reading.linked_entries(links, places)) if links else []
 
 
 def _find_links(one: EntryCandidate, other: EntryCandidate) -> set[str]:
     """Return the relations of the links that join the memories of two entries, whichever has them."""
-    return {
-        link.partition(" ")[0]
-        for here, there in ((one, other), (other, one))
-        for link in (here.row.linked if here.row is not None else ())
-        if _leads_to(link, here, there)
-    }
-
-
-def _leads_to(link: str, here: EntryCandidate, there: EntryCandidate) -> bool:
-    """Return whether a link of one entry's memory leads to that of another; of one kind of scope, in the same one."""
-    (place, name), (other_place, other_name) = _name_memory(here), _name_memory(there)
-    is_same_kind = name.partition("/")[0] == other_name.partition("/")[0]
-    return link.partition(" ")[2] == other_name and (place == other_place or not is_same_kind)
+    if not any(item.row is not None and item.row.linked for item in (one, other)):
+        return set()
+    (place, name), (other_place, other_name) = _name_memory(one), _name_memory(other)
+    if place != other_place and name.partition("/")[0] == other_name.partition("/")[0]:
+        return set()  # a link names the kind of a scope only, and leads to the same scope of that kind
+    linked = [(one.row, other_name), (other.row, name)]
+    links = [(link.partition(" "), wanted) for row, wanted in linked if row is not None for link in row.linked]
+    return {relation for (relation, _, to), wanted in links if to == wanted}
 
 
 def _name_memory(item: EntryCandidate) -> tuple[str, str]:
@@ -160,3 +141,36 @@ def _name_memory(item: EntryCandidate) -> tuple[str, str]:
     _, top, kind, *parts = f"{item.folder}/{item.name}".split("/")
     levels = int(ScopeKind(kind).has_id)
     return "/".join([top, kind, *parts[:levels]]), "/".join([kind, *parts[levels:]])
+
+
+def compare_new(reading: Transaction, vectors: EntryVectors, new: Sequence[int]) -> dict[int, int]:
+    """Return for new entries, and for those like them, which later one may contradict it; 0 where none does.
+
+    Each is compared with those nearest to it by meaning, in its own scope and in the scopes that every caller sees. An
+    entry of a series, as the notes of each sprint are, overtakes nothing. `SemanticIndex` calls this with what was
+    embedded last, and the index keeps the answer: what an agent is told unasked is chosen by hooks, without vectors.
+    """
+    alike = vectors.find_alike(new, MAX_ALIKE)
+    numbers = {*alike, *(other for others in alike.values() for other in others)}
+    notes = {item.no: item for item in reading.candidates(sorted(numbers)) if _is_lone(item)}
+    stems = {no: find_stems(item) for no, item in notes.items()}
+    found = dict.fromkeys(new, 0)
+    pairs: list[tuple[int, int]] = []
+    series: set[int] = set()
+    for no in sorted(alike.keys() & notes.keys()):
+        beside = [notes[other] for other in alike[no] if other in notes and _is_seen_with(notes[no], notes[other])]
+        both = [pair for other in beside for pair in ((notes[no], other), (other, notes[no]))]
+        overtaken = [(one.no, other.no) for one, other in both if _find_later(one, [other], stems, vectors) is not None]
+        if len(overtaken) < SERIES:
+            pairs += overtaken
+        else:  # nor does one of them overtake another: the first two looked like a correction
+            series.update(*overtaken)
+    for earlier, later in sorted(pairs, key=lambda pair: make_time_key(notes[pair[1]])):
+        found[earlier] = later
+    return found | dict.fromkeys(series, 0)
+
+
+def _is_seen_with(one: EntryCandidate, other: EntryCandidate) -> bool:
+    """Return whether who sees one memory also sees the other: they are in one scope, or one is for all."""
+    places = {_name_memory(item)[0] for item in (one, other)}
+    return len(places) == 1 or not places.isdisjoint(_FOR_ALL)

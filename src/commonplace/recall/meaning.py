@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _SENTENCE_END = lazy(r"(?<=[.!?。！？])\s+|\n+")
 _WRAP = lazy(r"(?<=[^\n]{50})\n(?=\S)")  # a line that a program broke goes on in the next
 _PASSAGE_LENGTH = 70  # characters: shorter sentences share a vector
+Store = Callable[[Transaction], None]
+Keep = Callable[[Store], None]
 _TABLE_BATCH = 2_000  # texts in a batch of the static table
 _FIRST_BATCH, _MAX_BATCH = 16, 64  # texts in a batch of another embedder
 _LEAST_TEXTS = 32  # that a question waits for the model inside the install, however slow the machine is
@@ -66,7 +68,7 @@ class SemanticIndex:
         self._index, self._space, self.embedder, self._clock = index, space, embedder, clock
         self.waiting = self.total = 0  # entries without a vector after the last batch; if any, how many in all
         self._batch_limit = _FIRST_BATCH  # texts in the next batch
-        self._seconds_per_text: float | None = None  # in the last batch
+        self._seconds_per_text = _MAX_BATCH_SECONDS  # in the last batch; before there was one, a batch is one text
         self._question_vector: tuple[str, NDArray[np.float32]] | None = None
         self._vectors: EntryVectors | None = None
 
@@ -93,8 +95,7 @@ class SemanticIndex:
         if self._question_vector is None or self._question_vector[0] != question:
             start = self._clock()
             self._question_vector = (question, self.embedder.embed([question])[0])
-            if self._seconds_per_text is None:
-                self._seconds_per_text = self._clock() - start
+            self._seconds_per_text = self._clock() - start
         return self._question_vector[1]
 
     def embed_pending(
@@ -111,51 +112,44 @@ class SemanticIndex:
         `must_store`, wait where another process writes, and raise StorageError if a batch cannot be stored; without it,
         this process alone may get to know the vectors.
         """
-        model = self._model
-        with self._index.reading(self._space) as reading:
-            self.waiting = len(reading.unembedded(model, 1))
-            before, total = reading.count_embedded(model) if self.waiting and progress is not None else (0, 0)
-        done, end = 0, self._clock() + seconds if seconds is not None else None
+        end = self._clock() + seconds if seconds is not None else None
         keep = self._keep if must_store else self._keep_if_free
-        if not self.waiting:
-            self._compare_new(keep, end)
-            return 0
         least = _LEAST_TEXTS if isinstance(self.embedder, ModelEmbedder) else 1
+        done = 0
         try:
-            while size := max(self._choose_batch_size(end), int(end is None or done < least)):
-                number = self._embed_batch(size, keep)
-                if not number:
-                    break
-                done += number
-                if progress is not None:
-                    progress(before + done, max(before + done, total))
+            if self.has_pending():
+                before = self.total - self.waiting
+                while size := max(self._choose_batch_size(end), int(end is None or done < least)):
+                    number = self._embed_batch(size, keep)
+                    if not number:
+                        break
+                    done += number
+                    if progress is not None:
+                        progress(before + done, max(before + done, self.total))
         except EmbedderError:
             self._batch_limit = max(1, size // 2)  # what is too much for it at once is not tried again
             raise
         finally:
-            self._compare_new(keep, end)
-            with self._index.reading(self._space) as reading:
-                self.waiting = 0
-                if reading.unembedded(model, 1):  # else there is nothing to say, and to count takes a while
-                    embedded, self.total = reading.count_embedded(model)
-                    self.waiting = self.total - embedded
+            while self._compare_some(keep) and (end is None or self._clock() < end):
+                pass
+            if done:
+                self.has_pending()
         return done
 
     def _choose_batch_size(self, end: float | None) -> int:
         """Return how many texts to embed in the next batch to be done by `end`; 0 if there is no time for one."""
         if self.is_quick:
             return _TABLE_BATCH
-        if self._seconds_per_text is None:
-            return 1
         left = end - self._clock() if end is not None else _MAX_BATCH_SECONDS
-        if left > self._batch_limit * self._seconds_per_text:
-            return self._batch_limit
-        return int(left / self._seconds_per_text) if left > 0 else 0
+        return min(self._batch_limit, int(max(0.0, left) / (self._seconds_per_text or left or 1.0)))
 
     def has_pending(self) -> bool:
-        """Return whether an entry has no vector of this model yet, and remember it in `waiting`."""
+        """Return whether an entry has no vector of this model yet; `waiting` and `total` say how many of how many."""
         with self._index.reading(self._space) as reading:
-            self.waiting = len(reading.unembedded(self._model, 1))
+            self.waiting = 0
+            if reading.unembedded(self._model, 1):  # else there is nothing to say, and to count takes a while
+                embedded, self.total = reading.count_embedded(self._model)
+                self.waiting = self.total - embedded
         return bool(self.waiting)
 
     def count_pending(self) -> int:
@@ -169,9 +163,9 @@ class SemanticIndex:
 
         Raises StorageError where the batch cannot be stored at once: a call may be waiting.
         """
-        size = max(1, int(_BESIDE_SECONDS / self._seconds_per_text)) if self._seconds_per_text else 1
+        size = max(1, int(_BESIDE_SECONDS / (self._seconds_per_text or _BESIDE_SECONDS)))
 
-        def keep(store: Callable[[Transaction], None]) -> None:
+        def keep(store: Store) -> None:
             self._keep(store, _BESIDE_SECONDS)
 
         if self._embed_batch(size, keep) or self._compare_some(keep):
@@ -179,12 +173,7 @@ class SemanticIndex:
         self.waiting = 0
         return False
 
-    def _compare_new(self, keep: Callable[[Callable[[Transaction], None]], None], end: float | None) -> None:
-        """Compare what was embedded last, at least once, and until `end`."""
-        while self._compare_some(keep) and (end is None or self._clock() < end):
-            pass
-
-    def _compare_some(self, keep: Callable[[Callable[[Transaction], None]], None]) -> bool:
+    def _compare_some(self, keep: Keep) -> bool:
         """Find out which of some entries that were embedded last a later one may contradict; return if there were any.
 
         Half of a batch that is not compared yet, because the process ended, is found again by the next one.
@@ -193,22 +182,22 @@ class SemanticIndex:
             new = reading.uncompared(_COMPARED)
             if not new:
                 return False
-            from commonplace.recall.overtaken import compare_new  # noqa: PLC0415 - not needed by most questions
+            from commonplace.recall.later import compare_new  # noqa: PLC0415 - not needed by most questions
 
             found = compare_new(reading, self._refresh(reading), new)
         keep(lambda writing: writing.set_later(found))
         return True
 
-    def _keep(self, store: Callable[[Transaction], None], wait: float | None = None) -> None:
+    def _keep(self, store: Store, wait: float | None = None) -> None:
         """Store a batch; wait where another process writes."""
         with self._index.transaction(self._space, wait) as writing:
             store(writing)
 
-    def _keep_if_free(self, store: Callable[[Transaction], None]) -> None:
+    def _keep_if_free(self, store: Store) -> None:
         """Store a batch, or keep it in this process where another one writes."""
         self._index.refresh(self._space, store)
 
-    def _embed_batch(self, size: int, keep: Callable[[Callable[[Transaction], None]], None]) -> int:
+    def _embed_batch(self, size: int, keep: Keep) -> int:
         """Embed up to `size` more entries and let `keep` store them; return how many there were."""
         start = self._clock()
         with self._index.reading(self._space) as reading:

@@ -147,8 +147,7 @@ def parse_query(query: str, find_authors: "AuthorLookup", now: str) -> "ParsedQu
     outside = blank_quotes(query)  # what is quoted is to be found: it says neither who nor when
     plain = outside.lower()
     words = frozenset(_WORD.findall(plain))
-    # In a date, April is not a person.
-    people = frozenset(_WORD.findall(blank_quotes(when.without_date) if when.date else outside))
+    people = frozenset(_WORD.findall(blank_quotes(when.without_date)))  # in a date, April is not a person
     authors = find_authors({word.lower() for word in people}) if people else ()
     named = {author: parts for author in authors if (parts := _find_author_words(author, people))}
     without = frozenset(part for parts in named.values() for part in parts)
@@ -182,16 +181,14 @@ def _find_author_words(author: str, words: Set[str]) -> frozenset[str]:
     """
     if author.lower() in USERS:
         return frozenset()
-    capitals = {word.lower() for word in words if word[0].isupper()}
-    small = {word.lower() for word in words}
-    names = [frozenset(_WORD.findall(name)) for name in author.split()]
-    named = [
-        name
-        for name in names
-        if sum(map(len, name)) >= _MIN_NAME_LETTERS
-        and all(part.lower() in (capitals if part[0].isupper() else small) for part in name)
-    ]
-    return frozenset(part.lower() for name in named for part in name)
+    written = {*map(str.lower, words), *(word.capitalize() for word in words if word[0].isupper())}
+    named: set[str] = set()
+    for name in author.split():
+        parts = _WORD.findall(name)
+        forms = {part.capitalize() if part[0].isupper() else part.lower() for part in parts}
+        if len(name) >= _MIN_NAME_LETTERS and forms <= written:
+            named.update(map(str.lower, parts))
+    return frozenset(named)
 
 
 def _is_vague(rest: str, names: Set[str]) -> bool:

@@ -73,11 +73,6 @@ class ScoredCandidate(NamedTuple):
     later: EntryCandidate | None = None  # what may contradict it
 
     @property
-    def has_identifier(self) -> bool:
-        """Whether it has an identifier of the question."""
-        return "named" in self.parts
-
-    @property
     def is_turn(self) -> bool:
         """Whether it is a turn of a conversation."""
         return self.candidate.recorded.entry.thread is not None
@@ -95,6 +90,7 @@ class Scorer:
         self._most_words = max([entry.words for entry in found.values()], default=0.0) or 1.0
         cosines = [entry.cosine for entry in found.values() if entry.cosine is not None]
         self._has_meaning = bool(cosines)
+        self._turn_scale = 1.0
         self._low = vectors.mean_cosine if vectors is not None and cosines else 0.0
         # All that was found in one scope may be farther away than the mean of the book.
         self._spread = max(0.0, max(cosines, default=BEST_BY_WORDS) - self._low) or 1.0
@@ -102,15 +98,15 @@ class Scorer:
 
     def score_roughly(self) -> dict[int, float]:
         """Return the score of each entry before its text is read, by number."""
-        return {no: sum(parts.values()) - parts.get("question", 0.0) for no, parts in self._parts.items()}
+        return {no: sum(parts.values()) for no, parts in self._parts.items()}
 
     def score(self, candidates: Sequence[EntryCandidate], uses: Mapping[str, int]) -> list[ScoredCandidate]:
         """Return the candidates with their scores, best first, and in the same order each time."""
         scored = []
         for item in candidates:
             parts = {**self._parts[item.no], **_weigh(BOTH, self._measure_both(item, uses))}
-            if "question" in parts and not _is_short_question(item.recorded.entry.text):
-                del parts["question"]
+            if "own" in parts and _is_short_question(item.recorded.entry.text):
+                parts["question"] = self._turn_scale * CONVERSATION["question"]
             if "meaning" in parts:
                 parts["meaning"] = self._correct_meaning(item, parts["meaning"])
             parts = {name: value for name, value in parts.items() if value}
@@ -153,24 +149,22 @@ class Scorer:
             return {}
         threads: dict[tuple[str, str | None], float] = {}
         for no, said in own.items():
-            place = (found[no].folder, found[no].thread)
+            place = found[no].folder, found[no].thread
             threads[place] = max(said, threads.get(place, 0.0))
-        neighbours = vectors.find_neighbours(own) if vectors is not None else {}
+        neighbours = vectors.find_neighbours() if vectors is not None else {}
         turns = {
             no: {
                 "own": said,
                 "thread": threads[found[no].folder, found[no].thread],
-                "beside": max(
-                    [own.get(other, 0.0) for other in neighbours.get(no, ()) if other is not None], default=0.0
-                ),
+                "beside": max([own.get(other, 0.0) for other in neighbours.get(no, ())], default=0.0),
                 "author": float(self._parsed.is_by(found[no].author)),
             }
             for no, said in own.items()
         }
         best = max(sum(_weigh(CONVERSATION, parts).values()) for parts in turns.values())
         # Not below 0, where nothing is near: then the worst turn would come first.
-        scale = abs(max(sum(self._measure_lone(found[no]).values()) for no in turns)) / (best or 1.0)
-        return {no: _weigh(CONVERSATION, {**parts, "question": 1.0}, scale) for no, parts in turns.items()}
+        self._turn_scale = abs(max(sum(self._measure_lone(found[no]).values()) for no in turns)) / (best or 1.0)
+        return {no: _weigh(CONVERSATION, parts, self._turn_scale) for no, parts in turns.items()}
 
     def _measure_own(self, words: float, cosine: float | None) -> float:
         """Return how well a turn itself answers, from 0 to 1."""
@@ -189,7 +183,7 @@ class Scorer:
         return {
             "quoted": _measure_share(text, self._phrases),
             "named": _measure_share(text, parsed.identifiers),
-            "when": float(parsed.span is not None and parsed.span.contains(get_time(item))),
+            "when": float(parsed.span is not None and parsed.span.start <= get_time(item) < parsed.span.end),
             "superseded": float(item.status == "superseded"),
             "trust": _TRUST.get(item.recorded.entry.trust.value, 0.0),
             "nearness": 1 - place / max(1, len(folders)),
@@ -225,5 +219,7 @@ def order_hits(scored: Sequence[ScoredCandidate], *, wants_identifier: bool) -> 
         notes = sorted((it for it in band if not it.is_turn), key=lambda it: make_time_key(it.candidate))
         is_strong = best - fifth >= STRONG_MARGIN
         hits = [item if item.is_turn else notes.pop() for item in band]
-        ordered += [hit._replace(is_strong=is_strong and (hit.has_identifier or not wants_identifier)) for hit in hits]
+        ordered += [
+            hit._replace(is_strong=is_strong and ("named" in hit.parts or not wants_identifier)) for hit in hits
+        ]
     return ordered

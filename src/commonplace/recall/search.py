@@ -1,7 +1,8 @@
 """Answer a recall query: find candidates, score them, mark what is strong and what a later memory may contradict.
 
 The words and the vectors each find a few hundred entries by number alone. Those get a rough score; only the best are
-read in full and scored by their text. The verbs call `search_entries`; a hook calls `search_indexed`.
+read in full and scored by their text. The verbs call `prepare_search` and then
+`search_indexed`; a hook has no time for the first.
 
 One failure is one hit. A task that failed, or was fixed, stands in the failure file of its worker, in the worker's own
 file and on the timeline of the journal. The entry in the failure file says most; the others are left out. Entries about
@@ -20,7 +21,6 @@ from commonplace.model.errors import EmbedderError, StorageError
 from commonplace.model.lazy import Log, lazy
 from commonplace.model.scope import Space
 from commonplace.recall.candidates import (
-    LIMIT_GROWTH,
     MIN_FOUND,
     NO_LIMIT,
     choose_source_limit,
@@ -43,9 +43,8 @@ from commonplace.text.words import query_terms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
-    from commonplace.recall.vectors import EntryVectors
 
-_MAX_ALIKE = 3  # entries like a hit that are read to see whether they are a later word on it
+_MANY = 12_000  # of the latest entries that are looked at where the first few do not pass the filters
 _MAX_EMBED_SECONDS = 1.0  # that a question spends on embedding entries without a vector
 log = Log("commonplace.recall")
 _TASK, _RUN, _FAILURES = "task", "run", ("failure", "fixed")  # kinds of journal entries
@@ -64,27 +63,31 @@ class SearchResult(NamedTuple):
     notice: str = ""  # what was not searched by meaning
 
 
-def search_entries(
-    index: Index,
-    space: Space,
-    question: RecallQuery,
-    *,
-    now: str,
-    uses: UsageCounter,
-    semantic: SemanticIndex | None,
-    is_superseded: SupersededTest,
-) -> SearchResult:
-    """Return the best entries for a question, best first; without words in the question, all of them by time.
+def prepare_search(index: Index, space: Space, question: RecallQuery, semantic: SemanticIndex | None = None) -> str:
+    """Index the entries that are not in the index yet, and embed them; return a notice about those still left.
 
-    Entries that are not in the index yet are indexed, and embedded, first.
+    Slow embedders get a limited time.
     """
-    notice = ""
-    if question.folders and question.query.strip():
-        if question.mode != "semantic":
-            index_pending(index, space)
-        notice = _embed_pending(index, space, question, now, semantic) if semantic is not None else ""
-    answer = search_indexed(index, space, question, now=now, uses=uses, semantic=semantic, is_superseded=is_superseded)
-    return answer._replace(notice=notice)
+    if not (question.folders and question.query.strip()):
+        return ""
+    if question.mode != "semantic":
+        index_pending(index, space)
+    if semantic is None:
+        return ""
+    if not semantic.is_quick:
+        semantic.embed_question(" ".join(question.query.split()))  # who cannot do this need not be waited for
+    why = ""
+    try:
+        semantic.embed_pending(None if semantic.is_quick else _MAX_EMBED_SECONDS)
+    except (StorageError, EmbedderError) as error:
+        log.warning("event=vectors_wait code=%s", error.code)
+        why = f" {error.message}"
+    if not semantic.waiting:
+        return ""
+    return (
+        f"{semantic.waiting:,} of {semantic.total:,} entries are not embedded yet, and were judged by words alone.{why}"
+        " Each question goes on with it; `commonplace doctor reindex --vectors` does the rest at once."
+    )
 
 
 def search_indexed(
@@ -107,66 +110,41 @@ def search_indexed(
         if not parsed.terms:
             return SearchResult([], 0, {})
         vectors = semantic.compare_entries(reading, parsed) if semantic is not None else None
-        limit = choose_source_limit(question)
-        while True:  # a filter may leave out all that was found first
+        few = choose_source_limit(question)
+        for limit in (few, NO_LIMIT):  # a filter may leave out all that was found first
             found = find_entries(reading, parsed, question, vectors, limit)
             scorer = Scorer(found, parsed, vectors, question.folders)
             candidates = read_best(reading, found, scorer.score_roughly(), question)
-            if len(candidates) >= question.limit or limit >= NO_LIMIT or not has_other_filters(question):
+            if len(candidates) >= question.limit or not has_other_filters(question):
                 break
-            limit = NO_LIMIT
         matching = sum(found[item.no].words > 0 and not is_hidden(item, question) for item in candidates)
-        having_words = sum(item.words > 0 for item in found.values())
-        may_be_more = having_words >= choose_source_limit(question) and not has_other_filters(question)
-        if may_be_more and not question.is_quick:
+        has_all = has_other_filters(question) or sum(item.words > 0 for item in found.values()) < few
+        if not has_all and not question.is_quick:
             matching = reading.count_matches(parsed.terms._replace(all_of=()), window_of(question), MAX_COUNTED)
-    read = {item.no for item in candidates}
     candidates = _set_past_status(candidates, question, is_superseded)
     # By meaning anything is a candidate: only what has words of the question is said to be missing.
     hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
     candidates = [item for item in candidates if not is_hidden(item, question)]
     used = uses([*map(get_memory_id, candidates)])
-    hits = order_hits(
-        _drop_repeated_failures(scorer.score(candidates, used)), wants_identifier=bool(parsed.identifiers)
-    )
+    scored = _drop_repeated_failures(scorer.score(candidates, used))
+    hits = order_hits(scored, wants_identifier=bool(parsed.identifiers))
     if question.strong:
         hits = [hit for hit in hits if hit.is_strong]
         matching = len(hits)
     if question.sort != "score":  # only what has words of the question: else the latest of all would come first
         hits = [hit for hit in hits if found[hit.candidate.no].words > 0] or hits[: question.limit]
-        hits.sort(key=lambda hit: make_time_key(hit.candidate), reverse=True)
-        if question.sort == "usage":
-            hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
-    shown = _cut_to_budget(hits[: question.limit], question)
-    if not question.names_later:
-        return SearchResult(shown, max(len(shown), matching), dict(hidden))
-    unread = [no for no, entry in found.items() if entry.thread is None and no not in read]
-    with index.reading(space) as reading:
-        more = [item for item in _read_alike(reading, shown, question, unread, vectors) if item.no not in read]
-    more = [item for item in _set_past_status(more, question, is_superseded) if not is_hidden(item, question)]
-    shown = add_later(shown, candidates + more, vectors)
-    scored = hits + scorer.score([item for item in more if item.no in found], used)
-    placed = place_later(shown, scored) if question.sort == "score" else shown
-    if placed != shown:  # those that were put beside a hit may name a later memory, too
-        known = {hit.candidate.no for hit in shown}
-        shown = _cut_to_budget(add_later(placed[: question.limit], candidates + more, vectors, known), question)
-    return SearchResult(shown, max(len(shown), matching), dict(hidden))
-
-
-def _read_alike(
-    reading: Transaction,
-    hits: Sequence[ScoredCandidate],
-    question: RecallQuery,
-    unread: Sequence[int],
-    vectors: EntryVectors | None,
-) -> list[EntryCandidate]:
-    """Return the entries that may correct a hit and need not say much of what was asked: like it, or linked to it."""
-    alike: set[int] = set()
-    if vectors is not None:
-        alike = vectors.find_alike([hit.candidate.no for hit in hits if not hit.is_turn], unread, _MAX_ALIKE)
-    found = list(reading.candidates(sorted(alike))) if alike else []
-    found += find_linked_entries(reading, [hit.candidate for hit in hits], question.folders)
-    return [item for item in dict.fromkeys(found) if is_allowed(item, question)]
+        _sort_hits(hits, question, used)
+    shown = hits[: question.limit]
+    if question.names_later:
+        with index.reading(space) as reading:
+            linked = find_linked_entries(reading, [hit.candidate for hit in shown], question.folders)
+        linked = _set_past_status([item for item in linked if is_allowed(item, question)], question, is_superseded)
+        others = {item.no: item for item in (*linked, *candidates) if not is_hidden(item, question)}
+        shown = add_later(shown, [*others.values()], vectors)
+        if question.sort == "score":
+            shown = add_later(place_later(shown, hits)[: question.limit], [*others.values()], vectors)
+    shown = _cut_to_budget(shown, question)
+    return SearchResult(shown, max(len(shown), matching), hidden)
 
 
 def _set_past_status(
@@ -195,23 +173,19 @@ def _list_latest(
     if parsed.span is not None:  # up to the last moment before its end: without the Z, the end is less than itself
         since, until = max(question.since or "", parsed.span.start), parsed.span.end.rstrip("Z")
         question = question._replace(since=since, until=min(question.until or until, until))
-    limit = MIN_FOUND if question.sort != "usage" else NO_LIMIT
-    while True:
+    for limit in (MIN_FOUND, _MANY, NO_LIMIT):
         found = index.latest_entries(limit)
         fitting = [item for item in found if is_allowed(item, question)]
         if parsed.authors:
             fitting = [item for item in fitting if item.recorded.entry.author in parsed.authors]
         allowed = _drop_repeated_tasks([item for item in fitting if not is_hidden(item, question)])
         allowed = _take_once(allowed) if question.replaced else allowed
-        if len(found) < limit or limit >= NO_LIMIT or len(allowed) >= question.limit:
+        if len(found) < limit or (len(allowed) >= question.limit and question.sort != "usage"):
             break
-        limit *= LIMIT_GROWTH
     hidden = Counter(item.status for item in fitting if is_hidden(item, question))
-    allowed.sort(key=make_time_key, reverse=True)
-    if question.sort == "usage":
-        counts = uses([*map(get_memory_id, allowed)])
-        allowed.sort(key=lambda item: -counts.get(get_memory_id(item), 0))
-    then = _set_past_status(allowed[: question.limit], question, is_superseded)
+    hits = [ScoredCandidate(item, 0.0, {}) for item in allowed]
+    _sort_hits(hits, question, uses([*map(get_memory_id, allowed)]) if question.sort == "usage" else {})
+    then = _set_past_status([hit.candidate for hit in hits[: question.limit]], question, is_superseded)
     shown = _cut_to_budget([ScoredCandidate(item, 0.0, {}) for item in then], question)
     total = len(allowed)
     if len(found) == limit:  # there may be more than were looked at
@@ -222,19 +196,23 @@ def _list_latest(
             [*parsed.authors], question.since or "", question.until or "", question.as_of or "",
         )  # fmt: skip
         total = max(total, index.count_entries(wanted, MAX_COUNTED))
-    return SearchResult(shown, total, dict(hidden))
+    return SearchResult(shown, total, hidden)
+
+
+def _sort_hits(hits: list[ScoredCandidate], question: RecallQuery, used: Mapping[str, int]) -> None:
+    """Put the latest hits first, or those of the most used memories."""
+    hits.sort(key=lambda hit: make_time_key(hit.candidate), reverse=True)
+    if question.sort == "usage":
+        hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
 
 
 def _take_once(items: Sequence[EntryCandidate]) -> list[EntryCandidate]:
     """Return each entry once, as it is now if it is still said; one that was replaced has that for its status."""
-    current_last = sorted(items, key=lambda item: item.recorded.end is None)
-    found = {
+    said = {
         (item.folder, item.name, item.recorded.entry.id): item
-        if item.recorded.end is None
-        else item._replace(then="replaced")
-        for item in current_last
+        for item in sorted(items, key=lambda item: item.recorded.end is None)
     }
-    return list(found.values())
+    return [item if item.recorded.end is None else item._replace(then="replaced") for item in said.values()]
 
 
 def index_pending(index: Index, space: Space) -> None:
@@ -246,28 +224,6 @@ def index_pending(index: Index, space: Space) -> None:
         index.refresh(space, lambda writing: writing.fill_words())
     except StorageError as error:
         log.warning("event=words_wait code=%s", error.code)
-
-
-def _embed_pending(index: Index, space: Space, question: RecallQuery, now: str, semantic: SemanticIndex) -> str:
-    """Embed the entries stored last, within a time limit for slow embedders; return a notice about those still left."""
-    if not semantic.is_quick:
-        with index.reading(space) as reading:
-            parsed = parse_query(question.query, reading.authors_named, now)
-        if not parsed.terms or (parsed.is_vague and not parsed.is_dated):
-            return ""
-        semantic.embed_question(parsed.text)  # before anything else: who cannot do this need not be waited for
-    why = ""
-    try:
-        semantic.embed_pending(None if semantic.is_quick else _MAX_EMBED_SECONDS)
-    except (StorageError, EmbedderError) as error:
-        log.warning("event=vectors_wait code=%s", error.code)
-        why = f" {error.message}"
-    if not semantic.waiting:
-        return ""
-    return (
-        f"{semantic.waiting:,} of {semantic.total:,} entries are not embedded yet, and were judged by words alone.{why}"
-        " Each question goes on with it; `commonplace doctor reindex --vectors` does the rest at once."
-    )
 
 
 def _cut_to_budget(scored: list[ScoredCandidate], question: RecallQuery) -> list[ScoredCandidate]:
@@ -292,16 +248,22 @@ def _drop_repeated_failures(items: Sequence[ScoredCandidate]) -> list[ScoredCand
     A question about the goal of a run matches the run clearly better than its failures: then the run tells them.
     """
     kept = {item.no for item in _drop_repeated_tasks([item.candidate for item in items])}
-    runs = {item.candidate.no: _find_run(item.candidate) for item in items}
     best: dict[tuple[str, bool], float] = {}
     for item in items:
-        best.setdefault(runs[item.candidate.no], item.score)
+        best.setdefault(_find_run(item.candidate), item.score)
 
-    def is_told(run: str, is_failure: bool) -> bool:
-        failure, whole = (best.get((run, kind), float("-inf")) for kind in (True, False))
-        return not run or (failure < (1 - BAND) * whole) != is_failure
-
-    return [item for item in items if item.candidate.no in kept and is_told(*runs[item.candidate.no])]
+    # The runs that their failures tell.
+    told = {
+        run
+        for (run, is_failure), score in best.items()
+        if is_failure and score >= (1 - BAND) * best.get((run, False), score)
+    }
+    return [
+        item
+        for item in items
+        for run, is_failure in [_find_run(item.candidate)]
+        if item.candidate.no in kept and (not run or (run in told) == is_failure)
+    ]
 
 
 def _find_run(candidate: EntryCandidate) -> tuple[str, bool]:

@@ -8,13 +8,15 @@ its scopes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from commonplace.embed.port import Embedder
-from commonplace.index.port import Transaction, Turn, Vector
+from commonplace.index.port import Transaction, Vector
 from commonplace.recall.candidates import FoundEntry
 from commonplace.recall.query import RecallQuery
 
@@ -39,11 +41,11 @@ class EntryVectors:
         self._lengths = np.empty(0, np.float32)  # of packed vectors
         self._embed_question = embed_question
         self._version: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
-        self._rows: list[Vector] = []  # their moments and bytes are in the arrays
+        self._rows: list[Vector] = []  # their bytes are in the matrix, their moments in an array
         self._row_numbers: dict[int, int] = {}  # number of an entry: its row
         self._moments = np.empty(0, _MOMENT)
         self._folders: set[str] = set()
-        self._neighbours: dict[int, tuple[int | None, int | None]] = {}
+        self._neighbours: Mapping[int, list[int]] = {}
         kind = np.int8 if is_packed else np.float32
         self._matrix: NDArray[Any] = np.empty((0, embedder.dimension), kind)  # a row for each passage
         self._firsts = np.empty(0, np.intp)  # the first row of each entry in it
@@ -73,7 +75,7 @@ class EntryVectors:
             self._row_numbers |= {row.no: at for at, row in enumerate(new, len(self._rows))}
             self._folders |= {row.folder for row in new}
             self._moments = np.append(self._moments, np.array([row.moment.encode() for row in new], _MOMENT))
-            self._rows += [Vector(*row[:6], "", b"") for row in new]
+            self._rows += [row._replace(data=b"", moment="") for row in new]
             self._neighbours = {}
 
     def set_question(self, question: str, talk: str) -> None:
@@ -142,46 +144,32 @@ class EntryVectors:
             return self._matrix
         return self._matrix[self._firsts].astype(np.float32) / self._lengths[self._firsts, None]
 
-    def find_alike(self, numbers: Iterable[int], among: Iterable[int], limit: int) -> set[int]:
-        """Return those of some entries that are nearest to each of some others, up to `limit` for each."""
-        others = np.array([self._row_numbers[no] for no in among if no in self._row_numbers], np.intp)
-        few = [self._row_numbers[no] for no in numbers if no in self._row_numbers]
-        if not few or not len(others):
-            return set()
-        matrix = self._first_vectors()
-        cosines = np.round(np.einsum("ik,jk->ij", matrix[few], matrix[others]), _DIGITS)
-        best = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
-        return {self._rows[others[at]].no for at in np.unique(best)}
-
-    def find_alike_to(self, numbers: Iterable[int], limit: int) -> dict[int, list[int]]:
-        """Return for each of some entries the lone ones that are said today and nearest to it, up to `limit`."""
-        lone = np.array([row[2] is None and row[5] for row in self._rows], bool)
-        rows = [self._row_numbers[no] for no in numbers if no in self._row_numbers and lone[self._row_numbers[no]]]
-        if not rows:
+    def find_alike(self, numbers: Iterable[int], limit: int) -> dict[int, list[int]]:
+        """Return for each of some lone entries the lone ones that are said today and nearest to it, itself included."""
+        lone = np.array([row.thread is None and row.today for row in self._rows], bool)
+        few = [no for no in numbers if no in self._row_numbers and lone[self._row_numbers[no]]]
+        if not few:
             return {}
         matrix = self._first_vectors()
-        cosines = np.round(matrix[rows] @ matrix.T, _DIGITS)
-        cosines[:, ~lone] = -2.0
-        cosines[np.arange(len(rows)), rows] = -2.0  # itself
-        limit = min(limit, int(lone.sum()) - 1)
-        best = np.argpartition(-cosines, limit - 1, axis=1)[:, :limit] if limit > 0 else np.empty((len(rows), 0), int)
-        return {
-            self._rows[row][0]: [self._rows[at][0] for at in places]
-            for row, places in zip(rows, best.tolist(), strict=True)
-        }
+        cosines = np.round(matrix[[self._row_numbers[no] for no in few]] @ matrix.T, _DIGITS)
+        limit = min(limit, int(lone.sum()))
+        best = np.argpartition(np.where(lone, -cosines, 2.0), limit - 1, axis=1)[:, :limit]
+        return {no: [self._rows[at].no for at in places] for no, places in zip(few, best.tolist(), strict=True)}
 
-    def find_neighbours(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
-        """Return the entries just before and after these in their conversation, by number."""
+    def find_neighbours(self) -> Mapping[int, Sequence[int]]:
+        """Return the entries just before and after each one in its conversation, by number."""
         if not self._neighbours:
-            threads: dict[tuple[str, str], list[tuple[bool, Turn, int]]] = {}
-            for row in self._rows:
-                if row.thread is not None and row.turn is not None and row.today:
-                    place = threads.setdefault((row.folder, row.thread), [])
-                    place.append((isinstance(row.turn, str), row.turn, row.no))
-            for turns in threads.values():
-                order = [no for _, _, no in sorted(turns)]
-                self._neighbours |= zip(order, zip([None, *order], [*order[1:], None], strict=False), strict=True)
-        return {number: self._neighbours[number] for number in numbers if number in self._neighbours}
+            turns = sorted(
+                (row.folder, row.thread, isinstance(row.turn, str), row.turn, row.no)
+                for row in self._rows
+                if row.turn is not None and row.today
+            )
+            self._neighbours = defaultdict(list)
+            for (*place, _, _, no), (*next_place, _, _, next_no) in pairwise(turns):
+                if place == next_place:
+                    self._neighbours[no].append(next_no)
+                    self._neighbours[next_no].append(no)
+        return self._neighbours
 
 
 def _measure_rows(rows: NDArray[np.int8]) -> NDArray[np.float32]:

@@ -15,7 +15,7 @@ from commonplace.model.errors import EmbedderError, NotFound
 from commonplace.model.lazy import Log
 from commonplace.recall.query import RecallQuery
 from commonplace.recall.ranking import ScoredCandidate
-from commonplace.recall.search import search_entries
+from commonplace.recall.search import prepare_search, search_indexed
 from commonplace.tree.admission import is_admitted
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.tree.units import LEAF_PREFIX, Leaf, TreeUnit, divide_into_leaves, first_unit_of, read_unit
@@ -87,12 +87,12 @@ def _search(tree: TreeStore, question: RecallQuery) -> FoundUnits:
             semantic = tree.open_semantic()
         except EmbedderError as error:
             notice = f"Searched by words alone. {error.message}"
-    found = search_entries(
-        memories.index, memories.space, question, now=memories.clock(), uses=lambda _: {}, semantic=semantic,
-        is_superseded=lambda _candidate, _moment: False,
-    )  # fmt: skip
+    notice = notice or prepare_search(memories.index, memories.space, question, semantic)
+    found = search_indexed(
+        memories.index, memories.space, question, now=memories.clock(), uses=lambda _: {}, semantic=semantic
+    )
     hits = sorted(found.hits, key=_rank, reverse=True)
-    return FoundUnits(hits, found.total, (), notice or found.notice)
+    return FoundUnits(hits, found.total, (), notice)
 
 
 def _rank(hit: ScoredCandidate) -> float:

@@ -24,6 +24,7 @@ SkipReason = Literal[
     "unknown_format",
     "extra_missing",
     "link",
+    "not_a_file",
 ]
 
 MAX_MESSAGE = 64_000_000  # bytes

@@ -1,9 +1,10 @@
-"""Open what a user named to be read from: a file, a folder, or a zip. Nothing is changed, or unpacked to disk.
+"""Open what a user named to be read from: a file, a folder, or a zip. Nothing is changed.
 
 `open_files` is for the readers of the memory tree, `walk_folder` and `open_listed` also for `import`. The named path
 itself may be a link, because the user named it; below it no link is followed, and only plain files are opened. A file
 that was replaced after it was listed is refused. Hidden folders (.git, .obsidian) are passed over, except a Maildir.
-The members of a zip are read in place: their names are labels and no paths, and what they unpack to is limited.
+The members of a zip are read in place: their names are labels and no paths, and what they unpack to is limited. Of a
+zip that holds nothing but zips, these are read: they are copied into a temporary file without a name.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import io
 import os
 import stat as st
 import struct
+import tempfile
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import IO, TYPE_CHECKING, BinaryIO, Literal, NamedTuple, cast
@@ -33,6 +35,7 @@ MAX_LEVELS = 100  # of folders in each other
 MAX_MEMBERS = 100_000  # of a zip
 MAX_RATIO = 200  # of the size of a zip member to its compressed size
 _MAX_DIRECTORY = 64_000_000  # bytes of the list of members in a zip
+_MAX_IN_MEMORY = 64_000_000  # bytes of zips in a zip; if they have more, they are in a file on disk
 _SMALL = 1_000_000  # bytes that a zip member may have at any ratio: a short text of one letter packs to nothing
 _BUFFER = 1 << 18
 _JUNCTION = 0xA0000003  # the tag of a Windows mount point: a link to a folder
@@ -68,7 +71,7 @@ class UnlistedPath(NamedTuple):
     """A path inside a source that is not read."""
 
     name: str
-    reason: Literal["link", "too_deep", "unreadable", "bad_zip"]
+    reason: Literal["link", "not_a_file", "too_deep", "too_large", "unreadable", "bad_zip"]
 
 
 class NamedFiles(ABC):
@@ -106,7 +109,7 @@ def open_files(given: str, book: str = "") -> Iterator[NamedFiles]:
     absolute, path, stat = resolve_source(given, book)
     files: NamedFiles
     if st.S_ISREG(stat.st_mode) and path.lower().endswith(".zip"):
-        files = _ZipFiles(absolute, SourceEntry(os.path.basename(path), path, stat))
+        files = _open_zip(absolute, SourceEntry(os.path.basename(path), path, stat))
     else:
         files = _PlainFiles(absolute, path, stat)
     try:
@@ -143,10 +146,12 @@ def explain_error(given: str, error: OSError | ValueError) -> CommonplaceError:
     return NotFound(f"{given!a} cannot be read: {reason}.", hint="Check the path.")
 
 
-def walk_folder(root: str, max_levels: int = MAX_LEVELS) -> Iterator[SourceEntry | UnlistedPath]:
+def walk_folder(
+    root: str, max_levels: int = MAX_LEVELS, *, special: Literal["link", "not_a_file"] = "link"
+) -> Iterator[SourceEntry | UnlistedPath]:
     """Yield the plain files in a folder and below it, folder by folder, and the paths that are not read.
 
-    Raises Unreadable or NotFound if the root itself cannot be listed.
+    `special` is the reason for pipes, sockets and devices. Raises Unreadable or NotFound if the root itself cannot be listed.
     """
     waiting = [root]
     while waiting:
@@ -176,7 +181,8 @@ def walk_folder(root: str, max_levels: int = MAX_LEVELS) -> Iterator[SourceEntry
             elif st.S_ISREG(stat.st_mode):
                 yield SourceEntry(name, path, stat)
             else:
-                yield UnlistedPath(name, "link")
+                is_link = st.S_ISLNK(stat.st_mode) or st.S_ISDIR(stat.st_mode)
+                yield UnlistedPath(name, "link" if is_link else special)
         waiting += reversed(subfolders)
 
 
@@ -269,8 +275,8 @@ class _PlainFiles(NamedFiles):
         self._root = path if self._is_folder else os.path.dirname(path)
         self._listed: dict[str, tuple[int, int]] = {}
         self._paths: dict[str, str] = {}  # of those that do not follow from the name
-        found = walk_folder(path) if self._is_folder else [SourceEntry(os.path.basename(path), path, stat)]
-        for entry in found:
+        alone = [SourceEntry(os.path.basename(path), path, stat)]
+        for entry in walk_folder(path, special="not_a_file") if self._is_folder else alone:
             if isinstance(entry, UnlistedPath):
                 self.skipped.append(entry)
                 continue
@@ -316,37 +322,55 @@ class _PlainFiles(NamedFiles):
 _ZIP_HINT = "Download or copy it again. If it is damaged, unpack what can be unpacked, and name that folder."
 
 
-class _ZipFiles(NamedFiles):
-    """The members of a zip."""
+_UNPACK_HINT = "Unpack it, and name the folder."
 
-    def __init__(self, given: str, entry: SourceEntry) -> None:
-        super().__init__(given)
-        listed = (entry.stat.st_dev, entry.stat.st_ino)
+
+def _open_zip(given: str, entry: SourceEntry) -> NamedFiles:
+    """Open a zip, or the zips in it where it holds nothing else. Raises Unreadable and SourceRefused."""
+    listed = (entry.stat.st_dev, entry.stat.st_ino)
+    try:
+        stream = open(entry.path, "rb", opener=partial(open_listed, listed=listed))  # noqa: SIM115 - see close
+    except (OSError, ValueError) as error:
+        raise _unreadable(entry.name, error) from None
+    with ExitStack() as on_error:
+        on_error.callback(stream.close)
         try:
-            stream = open(entry.path, "rb", opener=partial(open_listed, listed=listed))  # noqa: SIM115 - see close
-        except (OSError, ValueError) as error:
-            raise _unreadable(entry.name, error) from None
-        self._stream = stream
-        try:
-            self._zip = zipfile.ZipFile(cast("BinaryIO", _LimitedReads(stream)))
-            self._members = self._list_members(entry)
+            files = _ZipFiles(given, _ZipBytes(stream, 0, entry.stat.st_size))
         except _ZIP_ERRORS as error:
-            stream.close()
             message = f"{entry.name!a} is not a zip that can be read: {error}."
             raise SourceRefused(message, hint=_ZIP_HINT) from None
-        except BaseException:
-            stream.close()
-            raise
+        if not files.names or not all(map(_is_zip_name, files.names)):
+            on_error.pop_all()
+            return files
+        return _ZipsInZip(files)  # it has a copy of what it needs
+    raise AssertionError
+
+
+def _is_zip_name(name: str) -> bool:
+    return name.lower().endswith(".zip")
+
+
+class _ZipFiles(NamedFiles):
+    """The members of a zip. `density` is how many bytes on disk a byte of the zip is: below 1 in another zip.
+
+    Raises an error of _ZIP_ERRORS for what is no zip, and SourceRefused for one made to fill memory.
+    """
+
+    def __init__(self, given: str, stream: _ZipBytes, density: float = 1.0, known_members: int = 0) -> None:
+        super().__init__(given)
+        self._stream, self._density = stream, density
+        self._zip = zipfile.ZipFile(cast("BinaryIO", stream))
+        infos = self._zip.infolist()
+        self.count = known_members + len(infos)
+        if self.count > MAX_MEMBERS:
+            raise SourceRefused(f"{given!a} has more than {MAX_MEMBERS:,} members.", hint=_UNPACK_HINT)
+        if sum(info.compress_size for info in infos) > stream.size:
+            raise zipfile.BadZipFile("its members overlap")
+        self._members = self._list_members(infos)
         self.names = sorted(self._members)
 
-    def _list_members(self, entry: SourceEntry) -> dict[str, zipfile.ZipInfo]:
-        """Return the files in the zip by their names. Raises SourceRefused for a zip made to fill memory or disk."""
-        infos = self._zip.infolist()
-        if len(infos) > MAX_MEMBERS:
-            hint = "Unpack it, and name the folder."
-            raise SourceRefused(f"{entry.name!a} has more than {MAX_MEMBERS:,} members.", hint=hint)
-        if sum(info.compress_size for info in infos) > entry.stat.st_size:
-            raise zipfile.BadZipFile("its members overlap")
+    def _list_members(self, infos: Sequence[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
+        """Return the files in the zip by their names, without those that are made to fill the disk."""
         members: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
             name = _read_member_name(info)
@@ -357,12 +381,24 @@ class _ZipFiles(NamedFiles):
                 continue
             mode = info.external_attr >> 16
             if st.S_IFMT(mode) not in (0, st.S_IFREG):
-                self.skipped.append(UnlistedPath(name, "link"))
+                self.skipped.append(UnlistedPath(name, "link" if st.S_ISLNK(mode) else "not_a_file"))
                 continue
-            if name in members:  # the later one counts, as for every program that unpacks
+            if members.pop(name, None) is not None:  # the later one counts, as for every program that unpacks
                 self.skipped.append(UnlistedPath(name, "bad_zip"))
+            if info.file_size > self._limit(info):
+                self.skipped.append(UnlistedPath(name, "too_large"))
+                continue
             members[name] = info
         return members
+
+    def _limit(self, info: zipfile.ZipInfo) -> int:
+        """Return how many bytes a member may unpack to."""
+        return max(_SMALL, int(MAX_RATIO * info.compress_size * self._density))
+
+    def density(self, name: str) -> float:
+        """Return how many bytes on disk a byte of a member is."""
+        info = self._members[name]
+        return self._density * min(1.0, info.compress_size / max(1, info.file_size))
 
     def size(self, name: str) -> int:
         """Return how many bytes a member has, as the zip says."""
@@ -379,47 +415,123 @@ class _ZipFiles(NamedFiles):
             raise Unreadable(f"{name!a} is not in the source.")
         if info.flag_bits & 0x1:
             raise Unreadable(f"{name!a} is encrypted.", hint="Unpack the zip with its password, and name the folder.")
-        limit = max(_SMALL, MAX_RATIO * info.compress_size)
-        if info.file_size > limit:
-            raise Unreadable(f"{name!a} unpacks to more than {MAX_RATIO} times its size.", hint=_ZIP_HINT)
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             # What bzip2 and lzma make of a few bytes has no bound that Python keeps.
-            raise Unreadable(f"{name!a} is compressed in an unusual way.", hint="Unpack the zip, and name the folder.")
+            raise Unreadable(f"{name!a} is compressed in an unusual way.", hint=_UNPACK_HINT)
         try:
             stream = self._zip.open(info)
         except _ZIP_ERRORS as error:
             raise _unreadable(name, error) from None
-        return _buffered(stream, name, limit)
+        return _buffered(stream, name, self._limit(info))
 
     def close(self) -> None:
-        """Close the zip."""
+        """Close the zip, and the file that it is."""
         self._zip.close()
-        self._stream.close()
+        self._stream.close_file()
 
 
-class _LimitedReads(io.RawIOBase):
-    """A zip that is read in small steps: only the list of its members is read whole, and a forged one is refused."""
+class _ZipsInZip(NamedFiles):
+    """The members of the zips in a zip, as INNER.zip/NAME. Zips in these are files like any other.
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
+    A zip is read from its end, and in a zip every step back would unpack it anew: so there is a copy of the inner ones,
+    in memory or in a temporary file that has no name. What they unpack to is limited by their size in the outer zip.
+    """
+
+    def __init__(self, outer: _ZipFiles) -> None:
+        super().__init__(outer.given)
+        self.skipped = outer.skipped
+        self._places: dict[str, tuple[_ZipFiles, str]] = {}
+        self._copies = tempfile.SpooledTemporaryFile(_MAX_IN_MEMORY)  # noqa: SIM115 - see close
+        known = 0
+        try:
+            for name in outer.names:
+                inner = self._open_inner(outer, name, known)
+                if inner is None:
+                    self.skipped.append(UnlistedPath(name, "bad_zip"))
+                    continue
+                known = inner.count
+                self._places.update({f"{name}/{member}": (inner, member) for member in inner.names})
+                self.skipped += [UnlistedPath(f"{name}/{left.name}", left.reason) for left in inner.skipped]
+        except BaseException:
+            self.close()
+            raise
+        self.names = sorted(self._places)
+
+    def _open_inner(self, outer: _ZipFiles, name: str, known: int) -> _ZipFiles | None:
+        """Copy an inner zip, and open the copy; None if it is damaged. Raises SourceRefused if there is no room."""
+        start = self._copies.seek(0, os.SEEK_END)
+        try:
+            with outer.open(name) as stream:
+                while data := stream.read(_BUFFER):
+                    self._copies.write(data)
+        except Unreadable:
+            return None
+        except OSError as error:
+            message = f"{name!a} cannot be copied to be read: {error.strerror or error}."
+            raise SourceRefused(message, hint=_UNPACK_HINT) from None
+        size = self._copies.tell() - start
+        try:
+            return _ZipFiles(self.given, _ZipBytes(self._copies, start, size), outer.density(name), known)
+        except _ZIP_ERRORS:
+            return None
+
+    def size(self, name: str) -> int:
+        """Return how many bytes a member has, as its zip says."""
+        inner, member = self._places.get(name, (None, ""))
+        return inner.size(member) if inner is not None else 0
+
+    def modified(self, name: str) -> str:
+        """Return when a member was changed last, as its zip says."""
+        inner, member = self._places.get(name, (None, ""))
+        return inner.modified(member) if inner is not None else ""
+
+    def open(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Open a member for reading."""
+        inner, member = self._places.get(name, (None, ""))
+        if inner is None:
+            raise Unreadable(f"{name!a} is not in the source.")
+        return inner.open(member)
+
+    def close(self) -> None:
+        """Remove the copies."""
+        self._copies.close()
+
+
+class _ZipBytes(io.RawIOBase):
+    """The bytes of a zip: a part of a file. Only the list of its members is read at once; a forged one is refused."""
+
+    def __init__(self, file: IO[bytes], start: int, size: int) -> None:
+        self._file, self._start, self.size, self._at = file, start, size, 0
 
     def read(self, size: int = -1) -> bytes:
         """Read so many bytes."""
         if size > _MAX_DIRECTORY:
             raise zipfile.BadZipFile("its list of members is too long")
-        return self._stream.read(size)
+        left = max(0, self.size - self._at)
+        self._file.seek(self._start + self._at)
+        data = self._file.read(left if size < 0 else min(size, left))
+        self._at += len(data)
+        return data
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Go on reading elsewhere."""
-        return self._stream.seek(offset, whence)
+        at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self.size}[whence]
+        if at < 0:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        self._at = at
+        return at
 
     def tell(self) -> int:
         """Return where the next byte is."""
-        return self._stream.tell()
+        return self._at
 
     def seekable(self) -> bool:
         """Return True."""
         return True
+
+    def close_file(self) -> None:
+        """Close the file, of which other zips may be parts, too."""
+        self._file.close()
 
 
 def _read_member_name(info: zipfile.ZipInfo) -> str:

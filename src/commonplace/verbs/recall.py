@@ -25,7 +25,7 @@ from commonplace.model.scope import Scope
 from commonplace.recall.candidates import HIDDEN_STATUSES, cut_passage, has_filters
 from commonplace.recall.query import KINDS, MAX_LIMIT, MODES, SORTS, RecallQuery, format_total, is_journal
 from commonplace.recall.ranking import ScoredCandidate
-from commonplace.recall.search import SearchResult, search_entries
+from commonplace.recall.search import SearchResult, prepare_search, search_indexed
 from commonplace.text.fence import REFERENCE, visible
 from commonplace.text.naming import make_summary, quote
 from commonplace.text.plural import plural
@@ -218,10 +218,12 @@ def _search(context: BookContext, query: RecallQuery) -> tuple[SearchResult, str
 
 def _search_in(context: BookContext, query: RecallQuery, semantic: SemanticIndex | None) -> SearchResult:
     memories = context.memories
-    return search_entries(
+    notice = prepare_search(memories.index, memories.space, query, semantic)
+    found = search_indexed(
         memories.index, memories.space, query, now=memories.clock(), uses=context.use_counts, semantic=semantic,
         is_superseded=partial(_was_superseded, context),
     )  # fmt: skip
+    return found._replace(notice=notice)
 
 
 def _explain_nothing(context: BookContext, query: RecallQuery) -> str:
