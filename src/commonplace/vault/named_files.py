@@ -19,7 +19,7 @@ import zipfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import IO, TYPE_CHECKING, BinaryIO, Literal, NamedTuple, cast
@@ -151,7 +151,8 @@ def walk_folder(
 ) -> Iterator[SourceEntry | UnlistedPath]:
     """Yield the plain files in a folder and below it, folder by folder, and the paths that are not read.
 
-    `special` is the reason for pipes, sockets and devices. Raises Unreadable or NotFound if the root itself cannot be listed.
+    `special` is the reason for pipes, sockets and devices. Raises Unreadable or NotFound if the root itself cannot be
+    listed.
     """
     waiting = [root]
     while waiting:
@@ -332,22 +333,19 @@ def _open_zip(given: str, entry: SourceEntry) -> NamedFiles:
         stream = open(entry.path, "rb", opener=partial(open_listed, listed=listed))  # noqa: SIM115 - see close
     except (OSError, ValueError) as error:
         raise _unreadable(entry.name, error) from None
-    with ExitStack() as on_error:
-        on_error.callback(stream.close)
-        try:
-            files = _ZipFiles(given, _ZipBytes(stream, 0, entry.stat.st_size))
-        except _ZIP_ERRORS as error:
-            message = f"{entry.name!a} is not a zip that can be read: {error}."
-            raise SourceRefused(message, hint=_ZIP_HINT) from None
-        if not files.names or not all(map(_is_zip_name, files.names)):
-            on_error.pop_all()
-            return files
-        return _ZipsInZip(files)  # it has a copy of what it needs
-    raise AssertionError
-
-
-def _is_zip_name(name: str) -> bool:
-    return name.lower().endswith(".zip")
+    try:
+        files = _ZipFiles(given, _ZipBytes(stream, 0, entry.stat.st_size))
+    except _ZIP_ERRORS as error:
+        stream.close()
+        message = f"{entry.name!a} is not a zip that can be read: {error}."
+        raise SourceRefused(message, hint=_ZIP_HINT) from None
+    except BaseException:
+        stream.close()
+        raise
+    if not files.names or not all(name.lower().endswith(".zip") for name in files.names):
+        return files
+    with closing(files):
+        return _ZipsInZip(files)
 
 
 class _ZipFiles(NamedFiles):

@@ -180,8 +180,8 @@ class SqliteTransaction(UnitRows):
         others = self._value("others", places, _FEW) if (since, until, only) == ("", LAST, None) else _FEW
         if others < _FEW:
             (count,) = self._run("matches_anywhere", match, most + others).fetchone()
-            if count == most + others:
-                return most
+            if count == most + others or not others:
+                return min(int(count), most)
         (count,) = self._run("matches", match, *bounds, most).fetchone()
         return int(count)
 
