@@ -94,7 +94,8 @@ def test_schemas_are_flat_and_complete(tool: Tool) -> None:
 def test_every_tool_is_listed_once() -> None:
     """No two tools have one name, and the tools of a group are listed together."""
     assert len({tool.name for tool in TOOLS}) == len(TOOLS)
-    assert list(dict.fromkeys(tool.group for tool in TOOLS)) == ["read", "write", "pair", "review", "files", "runs", "tree"]
+    groups = ["read", "write", "pair", "review", "files", "runs", "tree"]
+    assert list(dict.fromkeys(tool.group for tool in TOOLS)) == groups
 
 
 # The verbs

@@ -101,14 +101,25 @@ def test_chatgpt_without_a_current_node() -> None:
 
 
 def test_claude_has_what_was_said() -> None:
-    """Pasted text is a part of a message, a file only a name; thinking, tools and empty messages are left out."""
+    """Pasted text is a part of a message, and so is that of a file, below its name; a file without text is a name.
+    Thinking, tools and empty messages are left out."""
     units, skipped = read_all(claude_export, {NAME: json.dumps([CLAUDE]).encode()})
     assert skipped == []
     assert [(unit.author.name, unit.text, unit.native_id, unit.attachments) for unit in units] == [
-        ("user", "What is this?\n\nPasted.", "claude:k1/m1", ("a.pdf", "b.png")),
+        ("user", "What is this?\n\nPasted.\n\na.pdf\nUploaded.", "claude:k1/m1", ("a.pdf", "b.png")),
         ("assistant", "Lisbon.", "claude:k1/m2", ()),
     ]
     assert {(unit.thread, unit.title, unit.occurred) for unit in units} == {("k1", "Lunch", "2026-11-15T09:30:00Z")}
+
+
+def test_the_text_of_a_large_file_does_not_hide_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file whose text would make the message too large is a name; the message and smaller files stay."""
+    monkeypatch.setattr(claude_export, "MAX_MESSAGE", 40)
+    files = [{"file_name": name, "extracted_content": text} for name, text in (("a.txt", "x" * 40), ("b.txt", "y"))]
+    conversation = claude(said("m1", "human", "What is this?", attachments=[*files, {"file_name": "c.txt"}]))
+    (unit,), skipped = read_all(claude_export, {NAME: json.dumps([conversation]).encode()})
+    assert (unit.text, unit.attachments) == ("What is this?\n\nb.txt\ny", ("a.txt", "b.txt", "c.txt"))
+    assert skipped == []
 
 
 def test_claude_takes_the_branch_that_was_shown_last() -> None:

@@ -41,14 +41,24 @@ def test_the_format_is_found(tmp_path: Path) -> None:
 
 
 def test_what_the_user_says_decides(tmp_path: Path) -> None:
-    """A format is taken as named; a kind leaves out the formats of others."""
+    """A format is taken as named, though one that is tried before it fits, too; a kind leaves out those of others."""
     (tmp_path / "mail.mbox").write_text(MAIL, "utf-8")
     (tmp_path / "a.md").write_text("A note.\n", "utf-8")
-    assert find(tmp_path, "whatsapp").NAME == "whatsapp"
+    assert find(tmp_path).NAME == "mbox"
+    assert find(tmp_path, "documents").NAME == "documents"
     assert find(tmp_path, "document").NAME == "documents"
     assert find(tmp_path, "email").NAME == "mbox"
     with pytest.raises(UnknownFormat, match="of the kind chat"):
         find(tmp_path, "chat")
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "mbox"])
+def test_a_format_that_the_files_are_not_is_refused(tmp_path: Path, name: str) -> None:
+    """Naming the wrong format is an error that says so, and not a source without a message."""
+    (tmp_path / "mail.mbox").write_text(MAIL, "utf-8")
+    with pytest.raises(UnknownFormat, match=f"does not look like {name}") as caught:
+        find(tmp_path / "mail.mbox", name)
+    assert "--kind" in caught.value.hint
 
 
 def test_what_no_reader_takes_is_refused_with_the_list(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from commonplace.model.errors import CommonplaceError, NotFound, SourceRefused, TooManyFiles, Unreadable
 from commonplace.tree.source import FileSet
-from commonplace.vault import named_files
-from commonplace.vault.named_files import NamedFiles, open_files
+from commonplace.vault import named_files, zip_files
+from commonplace.vault.named_files import open_files
+from commonplace.vault.source_files import NamedFiles
 
 posix = pytest.mark.skipif(os.name == "nt", reason="links and pipes are made another way there")
 
@@ -93,7 +94,8 @@ def test_a_home_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @posix
 def test_links_and_pipes_are_not_opened(tmp_path: Path) -> None:
-    """A link to a file, to a folder, a loop and a pipe are reported; a source that is itself a link is read."""
+    """A link to a file, to a folder, a loop and a pipe are reported, which is no link; a source that is itself a link
+    is read."""
     source = tmp_path / "source"
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "private.md").write_text("Nobody asked for this.\n", "utf-8")
@@ -106,7 +108,9 @@ def test_links_and_pipes_are_not_opened(tmp_path: Path) -> None:
     (tmp_path / "named").symlink_to(source)
     with open_files(str(tmp_path / "named")) as files:
         assert list(files.names) == ["a.md"]
-        assert files.skipped == [(name, "link") for name in ("file.md", "folder", "loop", "pipe.md")]
+        links = [(name, "link") for name in ("file.md", "folder", "loop")]
+        assert files.skipped == [*links, ("pipe.md", "not_a_file")]
+    assert {found for found in named_files.walk_folder(str(source)) if len(found) == 2} == {*links, ("pipe.md", "link")}
 
 
 @posix
@@ -203,10 +207,13 @@ def test_odd_names_in_a_zip(tmp_path: Path) -> None:
         link = zipfile.ZipInfo("link.txt")
         link.external_attr = 0o120777 << 16
         made.writestr(link, "/etc/passwd")
+        pipe = zipfile.ZipInfo("pipe.txt")
+        pipe.external_attr = 0o010644 << 16
+        made.writestr(pipe, "")
     with open_files(str(path)) as files:
         assert list(files.names) == ["absolute.txt", "etc/passwd", "folder/windows.txt"]
         assert [read(files, name) for name in files.names] == [b"2", b"1", b"3"]
-        assert files.skipped == [("link.txt", "link")]
+        assert files.skipped == [("link.txt", "link"), ("pipe.txt", "not_a_file")]
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -248,11 +255,12 @@ def test_the_time_of_a_zip_member(tmp_path: Path) -> None:
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
-    """A member that says it is over 200 times its size is not opened; a short text of one letter is."""
+    """A member that says it is over 200 times its size is reported as too large; a short text of one letter is read."""
     path = make_zip(tmp_path / "a.zip", {"bomb.txt": b"0" * 5_000_000, "short.txt": b"0" * 500_000})
     with open_files(str(path)) as files:
         assert len(read(files, "short.txt")) == 500_000
-        with pytest.raises(Unreadable, match="200 times"):
+        assert (list(files.names), files.skipped) == (["short.txt"], [("bomb.txt", "too_large")])
+        with pytest.raises(Unreadable):
             files.open("bomb.txt")
 
 
@@ -281,10 +289,10 @@ def test_members_that_share_their_bytes_are_refused(tmp_path: Path) -> None:
 def test_too_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A zip with more members than the limit is refused, and so is a list of members that is too long to read."""
     path = make_zip(tmp_path / "a.zip", {f"{number}.txt": b"" for number in range(20)})
-    monkeypatch.setattr(named_files, "MAX_MEMBERS", 10)
+    monkeypatch.setattr(zip_files, "MAX_MEMBERS", 10)
     with pytest.raises(SourceRefused, match="more than 10 members"):
         names(path)
-    monkeypatch.setattr(named_files, "_MAX_DIRECTORY", 100)
+    monkeypatch.setattr(zip_files, "_MAX_DIRECTORY", 100)
     with pytest.raises(SourceRefused, match="list of members"):
         names(path)
 
@@ -313,6 +321,100 @@ def test_a_broken_zip_has_a_code_and_a_hint(tmp_path: Path) -> None:
             names(tmp_path / name)
         assert (caught.value.code, "damaged" in caught.value.hint) == ("source_refused", True)
     assert names(tmp_path) == ["a.zip", "half.zip", "text.zip"]
+
+
+def pack(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return the bytes of a zip."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", compression) as packed:
+        for name, data in members.items():
+            packed.writestr(zipfile.ZipInfo(name, (2026, 11, 15, 9, 30, 0)), data, compression)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("in_memory", [0, 64_000_000])
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_the_zips_in_a_zip_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int, compression: int
+) -> None:
+    """Of a zip of zips, as Notion exports it, the members of these are the files, from memory and from disk alike; two
+    can be read at once, and a zip that is in these is a file like any other."""
+    monkeypatch.setattr(zip_files, "_MAX_IN_MEMORY", in_memory)
+    text = b"".join(b"%d\n" % number for number in range(100_000))
+    one = pack({"a.md": text, "b/c.md": b"three\n", "deep.zip": pack({"d.md": b"4"}), ".git/x": b""})
+    path = make_zip(tmp_path / "all.zip", {"1.zip": one, "folder/2.ZIP": pack({"a.md": b"two\n"})}, compression)
+    with open_files(str(path)) as files:
+        assert list(files.names) == ["1.zip/a.md", "1.zip/b/c.md", "1.zip/deep.zip", "folder/2.ZIP/a.md"]
+        assert [files.size(name) for name in files.names[:2]] == [len(text), 6]
+        assert files.modified("1.zip/a.md").startswith("2026-11-1")
+        with files.open("1.zip/a.md") as first, files.open("folder/2.ZIP/a.md") as second:
+            start = first.read(10)
+            assert second.read() == b"two\n"
+            assert start + first.read() == text
+        assert (files.size("1.zip"), files.modified("none")) == (0, "")
+        for missing in ("1.zip", "a.md", "none"):
+            with pytest.raises(Unreadable):
+                files.open(missing)
+    assert os.listdir(tmp_path) == ["all.zip"]
+
+
+def test_a_zip_with_other_files_is_read_as_it_is(tmp_path: Path) -> None:
+    """A zip beside other files is not opened, and neither are zips that are in a folder."""
+    path = make_zip(tmp_path / "a.zip", {"1.zip": pack({"a.md": b"1"}), "b.md": b"2"})
+    assert names(path) == ["1.zip", "b.md"]
+    assert names(tmp_path) == ["a.zip"]
+
+
+def test_a_damaged_zip_in_a_zip_is_reported(tmp_path: Path) -> None:
+    """What cannot be opened is named with the reason, in which zip it is; the rest is read."""
+    good = pack({"a.md": b"1", "bomb.txt": b"0" * 5_000_000})
+    path = make_zip(tmp_path / "a.zip", {"1.zip": good, "2.zip": b"no zip", "3.zip": good[:100]})
+    data = bytearray(path.read_bytes())
+    with open_files(str(path)) as files:
+        assert list(files.names) == ["1.zip/a.md"]
+        assert files.skipped == [("1.zip/bomb.txt", "too_large"), ("2.zip", "bad_zip"), ("3.zip", "bad_zip")]
+    data[data.rindex(b"PK\x01\x02") + 8] |= 1  # the last member is encrypted
+    path.write_bytes(data)
+    with open_files(str(path)) as files:
+        assert ("3.zip", "bad_zip") in files.skipped
+
+
+def test_bombs_in_each_other_do_not_multiply(tmp_path: Path) -> None:
+    """What a zip in a zip unpacks to is limited by its size on disk: 100 times in 20 times is too much."""
+    stored = pack({f"{number}.txt": b"0" * 1_000_001 for number in range(40)}, zipfile.ZIP_STORED)
+    text = os.urandom(10_000) + b"0" * 1_200_000
+    same = pack({f"{number}.txt": text for number in range(40)})
+    path = make_zip(tmp_path / "a.zip", {"1.zip": pack({"a.txt": text}), "2.zip": same, "3.zip": stored})
+    with open_files(str(path)) as files:
+        assert list(files.names) == ["1.zip/a.txt"]
+        assert len(read(files, "1.zip/a.txt")) == len(text)
+        assert files.skipped[0] == ("3.zip", "too_large")
+        assert {(name.partition("/")[0], reason) for name, reason in files.skipped[1:]} == {("2.zip", "too_large")}
+
+
+def test_members_of_all_zips_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit of members is one for all the zips in a zip."""
+    some = {f"{number}.md": b"" for number in range(6)}
+    path = make_zip(tmp_path / "a.zip", {"1.zip": pack(some), "2.zip": pack(some)})
+    monkeypatch.setattr(zip_files, "MAX_MEMBERS", 12)
+    assert len(names(path)) == 12
+    monkeypatch.setattr(zip_files, "MAX_MEMBERS", 11)
+    with pytest.raises(SourceRefused, match="more than 11 members"):
+        names(path)
+
+
+def test_no_room_for_the_copy_of_a_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is an error that says what to do, and no zip is called damaged for it."""
+
+    class FullFile(io.BytesIO):
+        def write(self, data: object) -> int:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", lambda size: FullFile())
+    path = make_zip(tmp_path / "a.zip", {"1.zip": pack({"a.md": b"1"})})
+    with pytest.raises(SourceRefused, match="No space left") as caught:
+        names(path)
+    assert "name the folder" in caught.value.hint
 
 
 def _read_everything(data: bytes) -> None:
@@ -347,6 +449,7 @@ def test_a_zip_with_changed_bytes_raises_only_our_errors(
         data[at] = value
     _read_everything(bytes(data))
     _read_everything(bytes(data[:cut] + added + data[cut:]))
+    _read_everything(pack({"1.zip": bytes(data), "2.zip": SAMPLE}))
 
 
 @given(st.binary(max_size=300))

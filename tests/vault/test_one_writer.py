@@ -31,7 +31,7 @@ ELSEWHERE |= {"context/transcripts.py"}  # opens a transcript to read it, and fo
 # This makes the socket of a running server and its record, in a folder of the user's own that is in no book.
 ELSEWHERE |= {"mcp/prompt_socket.py"}
 # These open what the user named, to read it, and a Word file in memory.
-ELSEWHERE |= {"vault/named_files.py", "tree/readers/docx.py"}
+ELSEWHERE |= {"vault/named_files.py", "vault/source_files.py", "vault/zip_files.py", "tree/readers/docx.py"}
 _OS_CALLS = re.compile(
     r"open|fdopen|p?writev?|f?truncate|posix_fallocate|sendfile|copy_file_range|splice|renames?|replace|link|symlink|unlink"
     r"|remove|mkdir|makedirs|rmdir|removedirs|mkfifo|mknod|[fl]?chmod|[fl]?chown|utime|setxattr|removexattr"

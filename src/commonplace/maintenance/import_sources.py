@@ -41,7 +41,8 @@ from commonplace.model.memory import MemoryType
 from commonplace.model.results import SkippedItem
 from commonplace.model.times import format_time
 from commonplace.text.frontmatter import split
-from commonplace.vault.named_files import SourceEntry, UnlistedPath, open_listed, resolve_source, walk_folder
+from commonplace.vault.named_files import resolve_source, walk_folder
+from commonplace.vault.source_files import SourceEntry, UnlistedPath, open_listed
 
 __all__ = [
     "DATA_FOLDER",

@@ -212,7 +212,7 @@ def _read_date(groups: TimeGroups, today: datetime) -> MomentRange:
     number = int(month) if month.isdigit() else _MONTH_STARTS.index(month[:3]) // 3 + 1
     start = today.replace(int(groups.get("year", today.year)), number, int(groups.get("day", 1)))
     if start > today and "year" not in groups:
-        start = start.replace(start.year - 1)
+        start = start.replace(year=start.year - 1)
     return _find_unit(start, next(unit for unit in ("day", "month", "year") if unit in groups))
 
 

@@ -23,9 +23,10 @@ from commonplace.tree.formats import find_reader, is_read_by_file
 from commonplace.tree.ingest import IngestCounts, Ingestion
 from commonplace.tree.source import FileSet, ReadOptions, SkippedUnit, SourceReader
 from commonplace.tree.store import TreeSource, TreeStore
-from commonplace.vault.named_files import NamedFiles, open_files
+from commonplace.vault.named_files import open_files
 from commonplace.vault.paths import PRIVATE
 from commonplace.vault.port import Write
+from commonplace.vault.source_files import NamedFiles
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tree_opening import TreeFacts, open_tree
 from commonplace.verbs.verb import Access, Arg, verb

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from commonplace.model.times import format_time
 from commonplace.tree.readers.mail_dates import MailDate, is_possible, read_mail_date
 from commonplace.tree.readers.mail_headers import decode_header, read_ids, read_own_id, read_people
 from commonplace.tree.readers.mail_parts import LimitExceeded, MailPart, parse_mail
@@ -141,15 +142,22 @@ def _find_time(mail: MailPart, origin: MailOrigin) -> tuple[str, int | None]:
     of them may be in the future: a mail of 2099 would be the latest of all for 70 years.
     """
     now = datetime.now(UTC)
-    file_time = _first_date([origin.file_time()], now)
+    file_time = _read_file_time(origin.file_time(), now)
     received = _first_date((value.rpartition(";")[2] for value in mail.headers.get("received", ())), now)
-    latest = min((date.moment for date in (file_time, received) if date), default=now)
+    latest = min(file_time or now, received.moment if received else now)
     written = _first_date([decode_header(mail.header("date"))], latest)
     if written:
         return written.timestamp, written.offset
     # What a server wrote is believed though the file seems to be older: copying a file may change its time.
-    other = received or _first_date([origin.envelope], now) or file_time
-    return other.timestamp if other else "", None
+    other = received or _first_date([origin.envelope], now)
+    moment = other.moment if other else file_time
+    return format_time(moment) if moment else "", None
+
+
+def _read_file_time(timestamp: str, now: datetime) -> datetime | None:
+    """Return the time of a file, if it can be that of one with mail."""
+    moment = datetime.fromisoformat(timestamp) if timestamp else None
+    return moment if moment and is_possible(moment, now) else None
 
 
 def _first_date(texts: Iterable[str], latest: datetime) -> MailDate | None:
