@@ -14,6 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
@@ -42,7 +43,7 @@ from commonplace.tree.digest import (
     merge_people,
     rank_threads,
 )
-from commonplace.tree.entities import name_person
+from commonplace.tree.entities import is_month, name_person
 from commonplace.tree.sentences import split_sentences, strip_marks
 from commonplace.tree.source import Person
 from commonplace.tree.subjects import strip_prefixes
@@ -63,7 +64,11 @@ _URL = lazy(r"[a-z]+://\S+|www\.\S+")
 _FENCE = lazy(r"(?s)```.*?(?:```|\Z)")
 # What begins a quote, a table, a command, a diff, code, or a field such as "Reviewed-by: Ann".
 _NO_PROSE = lazy(r"[>|$@{}<;/]|\w{1,4}>|[-=_*#]{3}|[-+](?![\s\d])|[A-Z]\w*(?:-\w+)+: ")
-_CAPITAL = lazy(r"(?<=\s)[A-Z\u00c0-\u00de\u0391-\u03a9\u0400-\u042f]")  # not at the beginning
+# A word with a capital that does not begin the sentence.
+_NAME = lazy(r"(?<=[^.!?:\s] )[\"'“„«(]?([A-Z\u00c0-\u00de\u0391-\u03a9\u0400-\u042f][^\W_]+)")
+_NUMBER = lazy(r"\d[\d.,:]*")
+_MOST_CAPITALS = 0.2  # of the words of a thread
+_MOST_RECIPIENTS = 20
 _CODE_SIGN = lazy(r"[=(){};<>|_*/\\+~^&]")
 _MOST_CODE, _FEWEST_LETTERS = 0.08, 0.6  # of the signs of a sentence
 _PATCH = lazy(r"(?m)^(?:diff -|Index: \S|--- \S.*\n\+\+\+ \S|-----BEGIN )")
@@ -147,6 +152,12 @@ def _name_group(unit: TreeUnit) -> str:
     return unit.thread or unit.id
 
 
+def _find_name_words(units: Iterable[TreeUnit]) -> Set[str]:
+    """Return the words of the names of everybody who writes or reads on a day."""
+    people = {person for unit in units for person in (unit.author, *unit.recipients[:_MOST_RECIPIENTS])}
+    return {word for person in people for word in _WORD.findall(person.name)}
+
+
 class _DayReader:
     """Who wrote on a day, and how its threads are read."""
 
@@ -155,6 +166,7 @@ class _DayReader:
         self._horizon = (day + min(_MOST_AHEAD, date.max - day)).isoformat()
         self._mine = {unit.id for unit in units if self._is_mine(unit)}
         self._people = merge_people(self._find_person(unit) for unit in units if unit.part == 1)
+        self._name_words = _find_name_words(units)
         self._names = {person.id: person.name for person in self._people}
 
     def count_writers(self) -> Iterator[DigestPerson]:
@@ -178,7 +190,7 @@ class _DayReader:
         title = next(filter(None, (strip_prefixes(unit.title) for unit in units)), "")
         title = _plain(title.partition(_BEFORE_SECTION)[0] if first.kind == "document" else title, _MAX_TITLE)
         sentences = [sentence for unit in units for sentence in self._read_sentences(unit)]
-        scores = _score_sentences(sentences, title, self._day)
+        scores = _score_sentences(sentences, title, self._name_words, self._day)
         asked: list[tuple[DigestLine, _UnitSentence]] = []
         said: list[tuple[DigestLine, _UnitSentence]] = []
         for sentence, score in zip(sentences, scores, strict=True):
@@ -278,12 +290,32 @@ class _DayReader:
         return round(points) - 30 * (units[0].kind == "document")
 
 
-def _score_sentences(sentences: Sequence[_UnitSentence], title: str, today: str) -> list[int]:
-    """Return what each sentence of a thread tells, in points that hold across threads."""
+def _score_sentences(sentences: Sequence[_UnitSentence], title: str, people: Set[str], today: str) -> list[int]:
+    """Return what each sentence of a thread tells, in points that hold across threads. `people` are names of people,
+    word by word."""
     of_title = {word for word in _split_words(title) if word not in STOP_WORDS}
     uses = Counter(word for unit_words in _gather_words(sentences) for word in unit_words)
     shared = {word for word, number in uses.items() if number > 1}
-    return [_score(sentence, of_title, shared, today) for sentence in sentences]
+    names = [[name for name in _NAME.findall(sentence.text) if name not in people] for sentence in sentences]
+    # Where every noun has a capital, as in German, it tells nothing.
+    is_german = sum(map(len, names)) > _MOST_CAPITALS * sum(sentence.length for sentence in sentences)
+    return [
+        _score(
+            sentence,
+            8 * min(3, len(sentence.words & of_title))
+            + 2 * min(4, len(sentence.words & shared))
+            + 6 * min(4, sum(not _is_day(name) for name in found) * (not is_german))
+            + 3 * min(2, len(_NUMBER.findall(sentence.text))),
+            today,
+        )
+        for sentence, found in zip(sentences, names, strict=True)
+    ]
+
+
+@lru_cache(maxsize=1_000)
+def _is_day(word: str) -> bool:
+    """Return whether a word names a day of the week, or a month."""
+    return is_month(word.lower()) or bool(find_cues(word, "2026-01-01").dates)
 
 
 def _gather_words(sentences: Iterable[_UnitSentence]) -> Iterable[Set[str]]:
@@ -294,17 +326,15 @@ def _gather_words(sentences: Iterable[_UnitSentence]) -> Iterable[Set[str]]:
     return found.values()
 
 
-def _score(sentence: _UnitSentence, title: Set[str], shared: Set[str], today: str) -> int:
+def _score(sentence: _UnitSentence, detail: int, today: str) -> int:
+    """Return what a sentence tells. "Agreed, we move to Aarhus" decides more than "I felt accepted": what a sentence
+    decides or promises counts by its detail, which are its names and numbers, and its words of the thread."""
     cues, length = sentence.cues, sentence.length
-    of_title = len(sentence.words & title)
-    has_digit = _DIGIT.search(sentence.text) is not None
-    capitals = len(_CAPITAL.findall(sentence.text))
-    points = 8 * min(3, of_title) + 2 * min(4, len(sentence.words & shared)) + 4 * has_digit + 2 * min(3, capitals)
-    points += 18 * cues.promises + 10 * any(day > today for day in cues.dates)
-    # "Agreed, we move to Aarhus" decides more than "I felt accepted".
-    points += (28 + 12 * bool(of_title or has_digit or capitals)) * cues.decides
-    points += 6 * (8 <= length <= 30) - 12 * (length < 5) - 10 * (length > 45)
-    points += (6, 3)[sentence.at] if sentence.at < 2 else 0
+    is_dated = bool(cues.dates) and _DIGIT.search(sentence.text) is not None
+    points = detail + (16 + detail // 2) * cues.decides + (6 + detail // 2) * cues.promises
+    points += (3 + 10 * is_dated) * any(day > today for day in cues.dates)
+    points += min(12, len(sentence.words)) - 12 * (length < 5) - 10 * (length > 45)
+    points += 2 * (sentence.at == 0)
     points -= 15 * (sentence.text[-1] in ":：")  # it only introduces what comes next
     return points - 15 * ("few-words" in sentence.unit.signals)
 

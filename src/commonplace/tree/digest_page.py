@@ -6,9 +6,10 @@ messages cannot look like the page's own: it begins no line, and what it could f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
 from commonplace.model.lazy import lazy
@@ -27,8 +28,11 @@ _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
 _MAX_NAME, _SHORT_TITLE = 40, 45  # characters
 _MOST_NAMES, _MOST_SOURCES = 3, 8
 _DECIDED, _QUESTIONS, _DATES = "Decided", "Questions to you", "Dates ahead"
-_TELLING = 24  # the score of a sentence that is worth a line beside another one of its thread
+_VALUE_OF_PEOPLE = 40
+_TELLING = 12  # the score of a sentence that is worth a line beside another one of its thread
 _LAST_LINE = 150  # characters that are kept free for it
+_FORMULA = 40  # points less for a sentence that is a formula from beginning to end
+_WORD = lazy(r"[^\W_]+(?:['’][^\W_]+)*")
 _UNIT = lazy(r"\[(?=\s*[\w-]+-[0-9a-f]{4,}\s*\])")
 _TAG = lazy(r"<(?=[A-Za-z/!?])")
 
@@ -126,13 +130,17 @@ class _Page:
 
     def __init__(self, digest: DayDigest, period: Period, limit: int, limits: _PageLimits) -> None:
         self._digest, self._period, self._limits = digest, period, limits
+        self._phrases = Counter(
+            phrase
+            for thread in digest.threads
+            for phrase in {phrase for line in (*thread.asked, *thread.said) for phrase in _find_phrases(line.text)}
+        )
         self._asked_me = {line.text for line in digest.questions}
         self._shown = set[str]()  # sentences
         self._named = set[str]()  # threads of which only the title is shown
         self._threads: dict[str, list[DigestLine]] = {}  # the lines of each thread that is shown
         self._sections: dict[str, dict[int, str]] = {name: {} for name in (_DECIDED, _QUESTIONS, _DATES)}
         self._people = self._also = ""
-        self._is_full = False
         self._head, self._counts = f"# {period.title}", self._tell_counts()
         self._room = limit - len(self._head) - len(self._counts) - 6 - _LAST_LINE
         self._limit, self._kept_free = limit, limit // 6 if limits in _CROWDED else 0
@@ -142,22 +150,32 @@ class _Page:
         digest = self._digest
         tasks: list[tuple[int, int, Callable[[], None]]] = []
 
-        def add(first: int, step: int, rank: int, task: Callable[[], None]) -> None:
-            tasks.append((first + step * rank, len(tasks), task))
+        def add(value: int, task: Callable[[], None]) -> None:
+            tasks.append((-value, len(tasks), task))
 
-        for rank, thread in enumerate(digest.threads):
-            add(10, 10, rank, partial(self._add_to_thread, thread, 1))
-            add(28, 16, rank, partial(self._add_to_thread, thread, 2))
-            add(60, 20, rank, partial(self._add_to_thread, thread, _count_lines(thread)))
+        for thread in digest.threads:
+            for rank, line in enumerate(self._list_lines(thread)):
+                add(self._value(line) + thread.weight // 6 - 5 * rank, partial(self._add_to_thread, thread, line))
         for rank, line in enumerate(digest.questions):
-            add(8, 10, rank, partial(self._add_line, _QUESTIONS, rank, line))
+            add(90 - 4 * rank, partial(self._add_line, _QUESTIONS, rank, line))
         for rank, line in enumerate(digest.decisions):
-            add(31, 15, rank, partial(self._add_line, _DECIDED, rank, line))
+            add(self._value(line), partial(self._add_line, _DECIDED, rank, line))
         for rank, line in enumerate(digest.dates):
-            add(26, 14, rank, partial(self._add_date, rank, line))
-        add(36, 0, 0, self._add_people)
+            add(self._value(line), partial(self._add_date, rank, line))
+        add(_VALUE_OF_PEOPLE, self._add_people)
         for _, _, task in sorted(tasks, key=lambda item: item[:2]):
             task()
+
+    def _value(self, line: DigestLine) -> int:
+        """Return what a line tells: less if it is made of phrases that other threads have, too."""
+        phrases = _find_phrases(line.text)
+        common = sum(self._phrases[phrase] > 1 for phrase in phrases)
+        return line.score - (_FORMULA * common // len(phrases) if phrases else 0)
+
+    def _list_lines(self, thread: DigestThread) -> Sequence[DigestLine]:
+        """Return the lines of a thread that may be shown, what tells most first."""
+        free = [line for line in thread.asked if line.text not in self._asked_me]
+        return sorted((*thread.said, *free), key=lambda line: (-self._value(line), line.time, line.unit))
 
     def _take(self, size: int) -> bool:
         """Take so much of the room, if it is there."""
@@ -166,26 +184,15 @@ class _Page:
         self._room -= size
         return True
 
-    def _add_to_thread(self, thread: DigestThread, most: int) -> None:
-        """Show up to so many lines of a thread: of a question and an answer both, then what tells most."""
+    def _add_to_thread(self, thread: DigestThread, line: DigestLine) -> None:
+        """Show a line of a thread, if there is room, and none says the same."""
         lines = self._threads.get(thread.id, [])
-        if not lines and self._is_full:  # none that matters less is shown in place of one that matters more
+        if line.text in self._shown or len(lines) >= _count_lines(thread) or (lines and self._value(line) < _TELLING):
             return
-        free = [line for line in thread.asked if line.text not in self._asked_me]
-        more = [line for line in (*free[1:], *thread.said[1:]) if line.score >= _TELLING]
-        ranked = sorted(more, key=lambda line: -line.score)
-        for line in (*thread.said[:1], *free[:1], *ranked):
-            if len(lines) >= most:
-                return
-            is_of_shown = any(line.unit == other.unit and line.kind == other.kind != DECIDED for other in lines)
-            if line.text in self._shown or is_of_shown:
-                continue
-            before = len(self._write_thread(thread, lines)) + 1 if lines else 0
-            if self._take(len(self._write_thread(thread, [*lines, line])) + 1 - before):
-                lines = self._threads[thread.id] = [*lines, line]
-                self._shown.add(line.text)
-            elif not lines:
-                self._is_full = True
+        before = len(self._write_thread(thread, lines)) + 1 if lines else 0
+        if self._take(len(self._write_thread(thread, [*lines, line])) + 1 - before):
+            self._threads[thread.id] = [*lines, line]
+            self._shown.add(line.text)
 
     def _add_line(self, section: str, rank: int, line: DigestLine) -> None:
         if line.text not in self._shown:
@@ -328,6 +335,14 @@ class _Page:
         while len(page) > self._limit and page:  # there is room for nothing but the head
             page = page.rstrip("\n").rpartition("\n")[0]
         return page
+
+
+@lru_cache(maxsize=4_000)
+def _find_phrases(text: str) -> frozenset[tuple[str, ...]]:
+    """Return the runs of three words in a text, without those with a name or a number."""
+    words = _WORD.findall(text[:1].lower() + text[1:])
+    runs = zip(words, words[1:], words[2:], strict=False)
+    return frozenset(run for run in runs if all(map(str.islower, run)))
 
 
 def _count_lines(thread: DigestThread) -> int:
