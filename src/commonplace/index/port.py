@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
+from commonplace.index.nodes import NodeQueries
 from commonplace.index.units import UnitQueries
 from commonplace.model.errors import StorageError
 from commonplace.model.memory import Entry
@@ -34,6 +35,11 @@ StatSignature = str
 def is_in_folders(folder: str, folders: Iterable[str]) -> bool:
     """Return whether a folder is one of these folders, or below one."""
     return any(folder == place or folder.startswith(place + "/") for place in folders)
+
+
+def is_summary_folder(folder: str) -> bool:
+    """Return whether a folder has the summaries of a source of the tree: it is asked only where it is named itself."""
+    return folder.endswith("/summary") and folder.startswith("/tree/") and folder.count("/") == 3
 
 
 def least_shared(words: int) -> int:
@@ -189,7 +195,10 @@ class EntryFilter(NamedTuple):
 
 
 class Window(NamedTuple):
-    """The current entries of some folders, or below, that happened in a time. An empty end is open."""
+    """The current entries of some folders, or below, that happened in a time. An empty end is open.
+
+    Summaries are below their own folder only, and not below that of their source.
+    """
 
     folders: Sequence[str]
     since: str = ""
@@ -220,7 +229,7 @@ class Vector(NamedTuple):
     data: bytes
 
 
-class Transaction(UnitQueries, Protocol):
+class Transaction(UnitQueries, NodeQueries, Protocol):
     """The queries and changes of one space, all of one moment. Folders are paths as texts, names lack the .md."""
 
     # Memories

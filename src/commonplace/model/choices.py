@@ -15,7 +15,7 @@ from commonplace.model.scope import Scope, ScopeKind
 SearchMode: TypeAlias = Literal["hybrid", "lexical", "semantic"]
 StoreMode: TypeAlias = Literal["append", "replace"]
 SortOrder: TypeAlias = Literal["score", "recency", "usage"]
-KindName: TypeAlias = Literal["memory", "journal", "leaf"]
+KindName: TypeAlias = Literal["memory", "journal", "leaf", "summary", "digest"]
 ScopeChoice: TypeAlias = Literal["session", "agent", "project", "global", "team"] | ScopeKind | Scope
 PlaceChoice: TypeAlias = ScopeChoice | Literal["journal"]  # where `show` looks
 TypeChoice: TypeAlias = Literal["user", "feedback", "project", "reference"] | MemoryType

@@ -7,6 +7,7 @@ Parsing knows English; a question in another language is only its words.
 from collections.abc import Callable, Collection, Iterable, Set
 from typing import TYPE_CHECKING, NamedTuple
 
+from commonplace.index.port import is_summary_folder
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 MODES: "tuple[SearchMode, ...]" = ("hybrid", "lexical", "semantic")
 SORTS: "tuple[SortOrder, ...]" = ("score", "recency", "usage")
 KINDS: "tuple[KindName, ...]" = ("memory", "journal")  # that are searched unasked
-ALL_KINDS: "tuple[KindName, ...]" = (*KINDS, "leaf")
+ALL_KINDS: "tuple[KindName, ...]" = (*KINDS, "leaf", "summary", "digest")
 MAX_LIMIT = 100
 _JOURNAL_PREFIX = f"{JOURNAL}/"
 MAX_COUNTED = 1_000  # matches: in a large book counting more would take longer than finding the best
@@ -65,6 +66,8 @@ class RecallQuery(NamedTuple):
 
     def covers(self, folder: str) -> bool:
         """Return whether a folder is one of the question's scopes, or below one."""
+        if is_summary_folder(folder):
+            return folder in self.folders
         return f"{folder}/".startswith(tuple([f"{place}/" for place in self.folders]))
 
     def validate(self) -> "RecallQuery":
