@@ -35,7 +35,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     "review": ("review", "capture", "edit"),
     "files": ("files",),
     "journal": ("journal",),
-    "tree": ("ingest", "tree"),
+    "tree": ("ingest", "tree", "digest"),
     "about_book": ("init", "project", "status", "config", "doctor", "import"),
     "agents": ("connect", "disconnect", "hosts"),
     "mcp": ("mcp",),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from commonplace import verbs
+from commonplace.cli import tree_nodes
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, shown
@@ -238,6 +239,7 @@ def _cite(call: Call) -> int:
 
 
 COMMANDS = {
+    **tree_nodes.COMMANDS,
     "ingest": CliCommand(_ingest),
     "tree search-entities": CliCommand(_entities),
     "tree query-topic": CliCommand(_hits),

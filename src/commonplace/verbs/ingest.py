@@ -21,6 +21,7 @@ from commonplace.model.tree_results import IngestReport, IngestResult, SkippedPl
 from commonplace.text.naming import cut, one_line
 from commonplace.tree.formats import find_reader, is_read_by_file
 from commonplace.tree.ingest import IngestCounts, Ingestion
+from commonplace.tree.settle import settle
 from commonplace.tree.source import FileSet, ReadOptions, SkippedUnit, SourceReader
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.vault.named_files import open_files
@@ -100,6 +101,7 @@ def ingest(context: BookContext, request: IngestRequest) -> IngestReport:
         results = [_try_path(context, tree, path, request) for path in request.paths]
     if not request.dry_run:
         tree.finish()
+        settle(tree)
     return IngestReport(tuple(results))
 
 

@@ -78,7 +78,11 @@ class RecallRequest(NamedTuple):
         Sequence[str], Arg("only with all of these tags", tool_help="all of these", other_option="tag")
     ] = ()
     kinds: Annotated[
-        Sequence[str], Arg("what to search: memory, journal; or leaf: mail, chat and documents", tool_help="or leaf")
+        Sequence[str],
+        Arg(
+            "what to search: memory, journal; or of mail, chat and documents: leaf, summary, digest",
+            tool_help="or leaf, summary",
+        ),
     ] = KINDS
     since: Annotated[str | None, SINCE] = None
     until: Annotated[
@@ -163,7 +167,11 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     reason = _explain_nothing(context, query) if not hits else ""
     notices = " ".join(filter(None, (notice, context.unusable_notice(folders), context.notice)))
     result = RecallResult((*hits, *linked), found.total, found.hidden, explained, notices, reason)
-    return verbs.tree_search.add_leaves(context, query, result) if "leaf" in query.kinds else result
+    if "leaf" in query.kinds:
+        result = verbs.tree_search.add_leaves(context, query, result)
+    if "summary" in query.kinds or "digest" in query.kinds:
+        result = verbs.tree_nodes.add_nodes(context, query, result)
+    return result
 
 
 def count_elsewhere(context: BookContext, request: RecallRequest) -> dict[str, int]:
