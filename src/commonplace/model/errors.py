@@ -43,6 +43,7 @@ one of these before they leave a room.
     ├── EmbedderError                vectors; search by words still works
     │   ├── EmbedderMissing
     │   └── EmbedderFailed
+    ├── ServiceFailed                a service that was asked over the network
     ├── HostError                    an agent program and its files
     │   ├── UnknownHost
     │   ├── HostFileUnusable
@@ -361,6 +362,18 @@ class EmbedderFailed(EmbedderError):
     exit_code = 62
     http_status = 502
     default_hint = "Check that the service is running and that the model name is right, then try again."
+
+
+class ServiceFailed(CommonplaceError):
+    """A service gave no usable answer."""
+
+    exit_code = 63
+    http_status = 502
+    default_hint = "Check that the service is running and that the model name is right, then try again."
+
+    def __init__(self, message: str | None = None, *, hint: str | None = None, reason: str = "failed") -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason  # stable: embed/service.py lists them
 
 
 class HostError(CommonplaceError):
