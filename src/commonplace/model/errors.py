@@ -321,7 +321,7 @@ class WriteFailed(StorageError):
 
 
 class StateUnusable(StorageError):
-    """The state database (usage, queue, ledger) cannot be used; no memory is affected."""
+    """The state database (usage, queue, costs) cannot be used; no memory is affected."""
 
     exit_code = 57
     default_hint = "Close other programs that use this book, or move its state.db away: no memory is lost with it."
