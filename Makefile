@@ -63,8 +63,8 @@ bench: $(READY) ## speed as ratios to a floor measured in the same run
 bench-recall: $(READY) ## how well recall finds, on every set that is here; DATA=FILE: one set, as JSON; ARGS=--ablate
 	@$(BIN)/python -m tests.bench.recall $(if $(DATA),--json --data "$(DATA)") $(if $(DATA_DIR),--data-dir "$(DATA_DIR)") $(ARGS)
 
-bench-tree: $(READY) ## how well the tree finds what was said in mail and chat, and by whom; ARGS=--misses
-	@$(BIN)/python -m tests.bench.tree_quality $(ARGS)
+bench-tree: $(READY) ## how well the tree finds what was said in mail and chat, and by whom; ARGS=--misses, DATA_DIR=FOLDER
+	@$(BIN)/python -m tests.bench.tree_quality $(if $(DATA_DIR),--data-dir "$(DATA_DIR)") $(ARGS)
 
 bench-context: $(READY) ## what agents are told unasked: standing preferences, what helps at a prompt, noise; ARGS=--gate
 	@$(BIN)/python -m tests.bench.context $(ARGS)

@@ -146,6 +146,21 @@ def name_person(person: Person) -> str:
     return person.address.lower() or fold_text(person.name)
 
 
+def find_dates(text: str, occurred: str) -> list[str]:
+    """Return the days that a text names by number or with the name of a month, as YYYY-MM-DD, each once and in order.
+
+    A day without a year is the one nearest to `occurred`.
+    """
+    labels = _Labels()
+    _take_dates(labels, text, occurred)
+    return sorted(name.removeprefix("date:") for name in labels.found)
+
+
+def is_month(word: str) -> bool:
+    """Return whether a word in lower case is the name of a month, or short for one."""
+    return word in _read_months()
+
+
 def choose_names(uses: Mapping[str, Mapping[str, int]]) -> set[str]:
     """Return the names that at least three authors use, none of them more than half of the times.
 
