@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         store,
         toolset,
         trash,
+        tree_cost,
         tree_opening,
         tree_search,
         tree_sources,
@@ -51,8 +52,8 @@ if TYPE_CHECKING:
 __all__ = [
     "at_prompt", "brief", "capture", "changing", "cite", "data", "doctor", "edit", "files", "forget", "history_tools",
     "import_from", "ingest", "journal", "link", "move", "opening", "pin", "project", "project_change", "recall",
-    "review", "revision", "search", "show", "status", "store", "toolset", "trash", "tree_opening", "tree_search",
-    "tree_sources", "unknown",
+    "review", "revision", "search", "show", "status", "store", "toolset", "trash", "tree_cost", "tree_opening",
+    "tree_search", "tree_sources", "unknown",
 ]  # fmt: skip
 
 # The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The
@@ -113,6 +114,7 @@ SUBCOMMANDS: "Mapping[str, Mapping[str, str]]" = {
     "tree": {
         **dict.fromkeys(("search-entities", "query-topic", "query-source", "fetch-leaves"), "tree_search"),
         "cite": "cite",
+        "cost": "tree_cost",
         **dict.fromkeys(("sources", "status", "forget"), "tree_sources"),
         **dict.fromkeys(("entity list", "entity merge", "entity undo"), "tree_sources"),
     },
