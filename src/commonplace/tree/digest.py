@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 ASKED, SAID, DECIDED, DUE = "asked", "said", "decided", "due"
 MOST_THREADS, MOST_THREADS_MERGED = 40, 100
 MOST_OTHERS = 1_000  # threads that are only counted
-MOST_LINES = 30  # decisions, questions, dates, and new people of a day
+MOST_LINES = 20  # decisions, questions, dates, and new people of a day
 MOST_LINES_MERGED = 80
 MOST_ASKED, MOST_SAID, MOST_PEOPLE = 3, 4, 8  # of a thread
+_MOST_SAID_MERGED = 8
 _MOST_SOURCES = 100
 _MOST_ANSWERED = 2_000
-_QUESTION_WEIGHT = 25  # of a thread with a question to the user that is open
+_QUESTION_WEIGHT = 40  # of a thread with a question to the user that is open
 _DAYS_WEIGHT = 8  # of a thread for each doubling of the days it was there
 _FORMAT = 1
 
@@ -118,7 +119,7 @@ class DayDigest(NamedTuple):
                 bulk=bulk,
                 sources=_unpack_pairs(sources),
                 threads=tuple(
-                    DigestThread(*row[:6], _unpack_people(row[6]), *row[7:13], *map(_unpack_lines, row[13:]))
+                    DigestThread._make([*row[:6], _unpack_people(row[6]), *row[7:13], *map(_unpack_lines, row[13:])])
                     for row in threads
                 ),
                 others=tuple(others),
@@ -233,7 +234,7 @@ def _merge_thread(group: Sequence[DigestThread], weight: int) -> DigestThread:
         return group[0]
     people = merge_people(chain.from_iterable(thread.people for thread in group))
     asked = choose_lines(chain.from_iterable(thread.asked for thread in group), MOST_ASKED)
-    said = choose_lines(chain.from_iterable(thread.said for thread in group), MOST_SAID)
+    said = choose_lines(chain.from_iterable(thread.said for thread in group), _MOST_SAID_MERGED)
     return group[0]._replace(
         title=next((thread.title for thread in group if thread.title), ""),
         messages=sum(thread.messages for thread in group),

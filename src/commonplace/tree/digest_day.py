@@ -14,12 +14,14 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
 from commonplace.model.names import short_hash
 from commonplace.text.words import DENSE_RUN, STOP_WORDS, fold_text, has_phrase
 from commonplace.tree.admission import is_admitted, is_one_of
+from commonplace.tree.courtesy import is_courtesy
 from commonplace.tree.cues import Cues, find_cues
 from commonplace.tree.digest import (
     ASKED,
@@ -41,24 +43,37 @@ from commonplace.tree.digest import (
     merge_people,
     rank_threads,
 )
-from commonplace.tree.entities import name_person
+from commonplace.tree.entities import is_month, name_person
 from commonplace.tree.sentences import split_sentences, strip_marks
 from commonplace.tree.source import Person
 from commonplace.tree.subjects import strip_prefixes
 from commonplace.tree.units import TreeUnit
 
 YOU = DigestPerson("", "you", 0)
-_MOST_READ, _MOST_SENTENCES = 4_000, 24  # characters and sentences of a unit
-_MAX_TEXT, _MAX_TITLE, _MAX_NAME = 320, 160, 60  # characters that are kept of a sentence, a title, a name
+_MOST_READ, _MOST_SENTENCES = 3_000, 16  # characters and sentences of a unit
+_MAX_TEXT, _MAX_TITLE, _MAX_NAME = 240, 120, 60  # characters that are kept of a sentence, a title, a name
 _MOST_AHEAD = timedelta(days=800)  # a later date is rarely one that anybody waits for
 _MOST_ASKED_OF_UNIT = 2  # questions to the user
 _FEWEST_WORDS, _FEWEST_SIGNS = 3, 6  # of a sentence; signs of one in a script without spaces
+_COURTESY_WORDS = 16  # a longer sentence says something
 _GREETING_WORDS, _CLOSING_WORDS, _CLOSING_LINES = 5, 4, 3
 _WORD = lazy(r"[^\W\d_]+")
 _DIGIT = lazy(r"\d")
+_BEFORE_SECTION = " › "  # between the title of a document and the headings of a section
 _URL = lazy(r"[a-z]+://\S+|www\.\S+")
 _FENCE = lazy(r"(?s)```.*?(?:```|\Z)")
-_NO_PROSE = lazy(r"[>|$]|-{3}|={3}|\+{3}|@@|[{}<]")  # quotes, tables, commands, diffs, markup
+# What begins a quote, a table, a command, a diff, code, or a field such as "Reviewed-by: Ann".
+_NO_PROSE = lazy(r"[>|$@{}<;/]|\w{1,4}>|[-=_*#]{3}|[-+](?![\s\d])|[A-Z]\w*(?:-\w+)+: ")
+# A word with a capital that does not begin the sentence.
+_NAME = lazy(r"(?<=[^.!?:\s] )[\"'“„«(]?([A-Z\u00c0-\u00de\u0391-\u03a9\u0400-\u042f][^\W_]+)")
+_NUMBER = lazy(r"\d[\d.,:]*")
+_MOST_CAPITALS = 0.2  # of the words of a thread
+_MOST_RECIPIENTS = 20
+_CODE_SIGN = lazy(r"[=(){};<>|_*/\\+~^&]")
+_MOST_CODE, _FEWEST_LETTERS = 0.08, 0.6  # of the signs of a sentence
+_PATCH = lazy(r"(?m)^(?:diff -|Index: \S|--- \S.*\n\+\+\+ \S|-----BEGIN )")
+_QUESTION_MARK = lazy(r"[?？؟]")
+_MOST_UNMARKED = 25  # words of a question without a mark
 _SURROGATE = lazy("[\ud800-\udfff]")
 
 
@@ -71,6 +86,15 @@ class _UnitSentence(NamedTuple):
     cues: Cues
     unit: TreeUnit
     at: int  # its number in the unit
+
+    @property
+    def kind(self) -> str:
+        """What it does. What only begins like a question, and has no mark, is none if it is long or goes on."""
+        cues = self.cues
+        if not cues.asks or self.unit.kind == "document":
+            return DECIDED if cues.decides else SAID
+        is_short = self.length <= _MOST_UNMARKED and self.text[-1] not in ":：;,"
+        return ASKED if is_short or _QUESTION_MARK.search(self.text) else SAID
 
 
 class _ThreadFindings(NamedTuple):
@@ -91,7 +115,7 @@ def make_day_digest(
     `me` has the user's addresses and names by source, folded; `is_new` says of a person, named as the label of a unit
     is behind `person:`, whether they had never written before that day. What is not admitted is only counted.
     """
-    all_units = sorted({unit.id: unit for unit in units}.values(), key=lambda unit: (unit.occurred, unit.id))
+    all_units = sorted({unit.id: unit for unit in units}.values(), key=_order_unit)
     admitted = [unit for unit in all_units if is_admitted(unit.signals)]
     reader = _DayReader(admitted, day, me)
     groups: dict[str, list[TreeUnit]] = {}
@@ -116,11 +140,22 @@ def make_day_digest(
     )
 
 
+def _order_unit(unit: TreeUnit) -> tuple[str, int, int, str]:
+    """Return what sorts units by time, and the sections of a document as they stand in it."""
+    return unit.occurred, unit.seq or 0, unit.part, unit.id
+
+
 def _name_group(unit: TreeUnit) -> str:
     """Return what joins a unit with others: its thread. All of a channel is one: its threads are those of a day."""
     if unit.kind == "chat" and unit.title:
         return f"channel-{short_hash(f'{unit.source}/{unit.title}', 16)}"
     return unit.thread or unit.id
+
+
+def _find_name_words(units: Iterable[TreeUnit]) -> Set[str]:
+    """Return the words of the names of everybody who writes or reads on a day."""
+    people = {person for unit in units for person in (unit.author, *unit.recipients[:_MOST_RECIPIENTS])}
+    return {word for person in people for word in _WORD.findall(person.name)}
 
 
 class _DayReader:
@@ -131,6 +166,7 @@ class _DayReader:
         self._horizon = (day + min(_MOST_AHEAD, date.max - day)).isoformat()
         self._mine = {unit.id for unit in units if self._is_mine(unit)}
         self._people = merge_people(self._find_person(unit) for unit in units if unit.part == 1)
+        self._name_words = _find_name_words(units)
         self._names = {person.id: person.name for person in self._people}
 
     def count_writers(self) -> Iterator[DigestPerson]:
@@ -151,14 +187,15 @@ class _DayReader:
     def read_thread(self, ident: str, units: Sequence[TreeUnit]) -> _ThreadFindings:
         """Return what the units of one thread, in order of time, tell."""
         first = units[0]
-        title = _plain(next(filter(None, (strip_prefixes(unit.title) for unit in units)), ""), _MAX_TITLE)
+        title = next(filter(None, (strip_prefixes(unit.title) for unit in units)), "")
+        title = _plain(title.partition(_BEFORE_SECTION)[0] if first.kind == "document" else title, _MAX_TITLE)
         sentences = [sentence for unit in units for sentence in self._read_sentences(unit)]
-        scores = _score_sentences(sentences, title, self._day)
+        scores = _score_sentences(sentences, title, self._name_words, self._day)
         asked: list[tuple[DigestLine, _UnitSentence]] = []
         said: list[tuple[DigestLine, _UnitSentence]] = []
         for sentence, score in zip(sentences, scores, strict=True):
             line = self._make_line(sentence, score, ident, title)
-            (asked if sentence.cues.asks else said).append((line, sentence))
+            (asked if line.kind == ASKED else said).append((line, sentence))
         people = merge_people(
             self._find_person(unit)._replace(name=self._name_author(unit)) for unit in units if unit.part == 1
         )
@@ -193,23 +230,23 @@ class _DayReader:
         """Yield the sentences of a unit that may be shown."""
         occurred = _tell_local_time(unit) or self._day
         at = 0
-        for sentence in split_sentences(_cut_greeting(unit))[:_MOST_SENTENCES]:
-            if _NO_PROSE.match(sentence):
-                continue
+        for sentence in split_sentences(_cut_greeting(unit)):
             text = strip_marks(sentence)
-            words = _find_words(text)
-            if words is not None:
-                folded = frozenset(word for word in words if word not in STOP_WORDS)
-                yield _UnitSentence(text, folded, len(words), find_cues(text, occurred), unit, at)
+            words = None if _NO_PROSE.match(sentence) else _find_words(text)
+            if words is not None and (len(words) > _COURTESY_WORDS or not is_courtesy(text)):
+                cues = find_cues(text, occurred)
+                yield _UnitSentence(text, frozenset(words) - STOP_WORDS, len(words), cues, unit, at)
                 at += 1
+                if at == _MOST_SENTENCES:
+                    return
 
     def _make_line(self, sentence: _UnitSentence, score: int, thread: str, title: str) -> DigestLine:
-        cues, unit = sentence.cues, sentence.unit
-        kind = ASKED if cues.asks else DECIDED if cues.decides else SAID
-        text = _plain(sentence.text, _MAX_TEXT)
-        return DigestLine(text, self._name_author(unit), unit.id, unit.occurred, score, kind, thread, title, self._day)
+        unit, text = sentence.unit, _plain(sentence.text, _MAX_TEXT)
+        score -= 6 * (unit.id in self._mine) + 15 * (unit.kind == "document")  # the user knows it; nobody said it
+        who = self._name_author(unit)
+        return DigestLine(text, who, unit.id, unit.occurred, score, sentence.kind, thread, title, self._day)
 
-    def _find_questions(self, asked: Sequence[tuple[DigestLine, _UnitSentence]], answered: str) -> Iterable[DigestLine]:
+    def _find_questions(self, asked: Sequence[tuple[DigestLine, _UnitSentence]], answered: str) -> Sequence[DigestLine]:
         """Return the questions to the user that they did not answer on the same day."""
         found: dict[str, list[DigestLine]] = {}
         for line, sentence in asked:
@@ -247,18 +284,38 @@ class _DayReader:
 
     def _weigh(self, units: Sequence[TreeUnit], people: Sequence[DigestPerson], said: Sequence[DigestLine]) -> int:
         """Return how much a thread matters: what it tells, how many people wrote how much, and the user's part."""
-        best = max((line.score for line in said), default=0)
+        best = max((line.score + 20 * (line.kind == DECIDED) for line in said), default=0)
         is_near = any(unit.id in self._mine or {"direct", "mentioned"} & unit.signals for unit in units)
         points = best + 10 * math.log2(1 + len(people)) + 6 * math.log2(1 + len(units)) + 12 * is_near
         return round(points) - 30 * (units[0].kind == "document")
 
 
-def _score_sentences(sentences: Sequence[_UnitSentence], title: str, today: str) -> list[int]:
-    """Return what each sentence of a thread tells, in points that hold across threads."""
+def _score_sentences(sentences: Sequence[_UnitSentence], title: str, people: Set[str], today: str) -> list[int]:
+    """Return what each sentence of a thread tells, in points that hold across threads. `people` are names of people,
+    word by word."""
     of_title = {word for word in _split_words(title) if word not in STOP_WORDS}
     uses = Counter(word for unit_words in _gather_words(sentences) for word in unit_words)
     shared = {word for word, number in uses.items() if number > 1}
-    return [_score(sentence, of_title, shared, today) for sentence in sentences]
+    names = [[name for name in _NAME.findall(sentence.text) if name not in people] for sentence in sentences]
+    # Where every noun has a capital, as in German, it tells nothing.
+    is_german = sum(map(len, names)) > _MOST_CAPITALS * sum(sentence.length for sentence in sentences)
+    return [
+        _score(
+            sentence,
+            8 * min(3, len(sentence.words & of_title))
+            + 2 * min(4, len(sentence.words & shared))
+            + 6 * min(4, sum(not _is_day(name) for name in found) * (not is_german))
+            + 3 * min(2, len(_NUMBER.findall(sentence.text))),
+            today,
+        )
+        for sentence, found in zip(sentences, names, strict=True)
+    ]
+
+
+@lru_cache(maxsize=1_000)
+def _is_day(word: str) -> bool:
+    """Return whether a word names a day of the week, or a month."""
+    return is_month(word.lower()) or bool(find_cues(word, "2026-01-01").dates)
 
 
 def _gather_words(sentences: Iterable[_UnitSentence]) -> Iterable[Set[str]]:
@@ -269,13 +326,16 @@ def _gather_words(sentences: Iterable[_UnitSentence]) -> Iterable[Set[str]]:
     return found.values()
 
 
-def _score(sentence: _UnitSentence, of_title: Set[str], shared: Set[str], today: str) -> int:
+def _score(sentence: _UnitSentence, detail: int, today: str) -> int:
+    """Return what a sentence tells. "Agreed, we move to Aarhus" decides more than "I felt accepted": what a sentence
+    decides or promises counts by its detail, which are its names and numbers, and its words of the thread."""
     cues, length = sentence.cues, sentence.length
-    points = 8 * min(3, len(sentence.words & of_title)) + 2 * min(4, len(sentence.words & shared))
-    points += 40 * cues.decides + 18 * cues.promises + 10 * any(day > today for day in cues.dates)
-    points += 4 * (_DIGIT.search(sentence.text) is not None)
-    points += 6 * (8 <= length <= 30) - 12 * (length < 5) - 10 * (length > 45)
-    points += (6, 3)[sentence.at] if sentence.at < 2 else 0
+    is_dated = bool(cues.dates) and _DIGIT.search(sentence.text) is not None
+    points = detail + (16 + detail // 2) * cues.decides + (6 + detail // 2) * cues.promises
+    points += (3 + 10 * is_dated) * any(day > today for day in cues.dates)
+    points += min(12, len(sentence.words)) - 12 * (length < 5) - 10 * (length > 45)
+    points += 2 * (sentence.at == 0)
+    points -= 15 * (sentence.text[-1] in ":：")  # it only introduces what comes next
     return points - 15 * ("few-words" in sentence.unit.signals)
 
 
@@ -294,6 +354,8 @@ def _choose_different(lines: Iterable[tuple[DigestLine, _UnitSentence]], most: i
 def _cut_greeting(unit: TreeUnit) -> str:
     """Return the beginning of a text without a line that only greets, and lines that only close and sign."""
     text = _FENCE.sub("\n", unit.text) if "```" in unit.text else unit.text
+    patch = _PATCH.search(text) if unit.kind == "email" else None
+    text = text[: patch.start()] if patch else text
     lines = text[:_MOST_READ].strip().split("\n")
     if len(lines) > 1:
         first = lines[0].strip()
@@ -327,12 +389,14 @@ def _cut_closing(lines: list[str], author: str) -> None:
 def _find_words(text: str) -> Sequence[str] | None:
     """Return the words of a sentence in lower case; None for what is none: too short, a link, code, numbers."""
     plain = _URL.sub("", text) if "://" in text or "www." in text else text
-    words = _split_words(plain)
-    letters = sum(map(len, _WORD.findall(plain)))
+    words = _WORD.findall(plain.lower())
+    letters = sum(map(len, words))
     if not plain.isascii() and DENSE_RUN.search(plain):
-        return words if letters >= _FEWEST_SIGNS else None
+        return _split_words(plain) if letters >= _FEWEST_SIGNS else None
     signs = len(plain) - plain.count(" ")
-    return words if len(words) >= _FEWEST_WORDS and 10 * letters >= 6 * signs else None
+    if len(words) < _FEWEST_WORDS or letters < _FEWEST_LETTERS * signs:
+        return None
+    return words if "?" in plain or len(_CODE_SIGN.findall(plain)) <= _MOST_CODE * signs else None
 
 
 def _split_words(text: str) -> list[str]:

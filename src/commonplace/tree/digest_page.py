@@ -6,9 +6,10 @@ messages cannot look like the page's own: it begins no line, and what it could f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
 from commonplace.model.lazy import lazy
@@ -24,13 +25,28 @@ _MONTHS = (
     "December",
 )  # fmt: skip
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_LENGTHS = (200, 140)  # characters of a sentence: the shorter ones if not all is shown with the longer ones
-_MAX_TITLE, _MAX_NAME = 70, 40
-_MOST_NAMES, _MOST_NEW, _MOST_SOURCES = 3, 12, 8
+_MAX_NAME, _SHORT_TITLE = 40, 45  # characters
+_MOST_NAMES, _MOST_SOURCES = 3, 8
 _DECIDED, _QUESTIONS, _DATES = "Decided", "Questions to you", "Dates ahead"
+_VALUE_OF_PEOPLE = 40
+_TELLING = 12  # the score of a sentence that is worth a line beside another one of its thread
 _LAST_LINE = 150  # characters that are kept free for it
+_FORMULA = 40  # points less for a sentence that is a formula from beginning to end
+_WORD = lazy(r"[^\W_]+(?:['’][^\W_]+)*")
 _UNIT = lazy(r"\[(?=\s*[\w-]+-[0-9a-f]{4,}\s*\])")
 _TAG = lazy(r"<(?=[A-Za-z/!?])")
+
+
+class _PageLimits(NamedTuple):
+    """How much of each thing a page shows."""
+
+    sentence: int  # characters
+    title: int
+    new_people: int
+
+
+_ROOMY = _PageLimits(200, 70, 12)
+_CROWDED = (_PageLimits(140, 60, 8), _PageLimits(110, 50, 5))  # in turn, if not all is shown otherwise
 
 
 class Period(NamedTuple):
@@ -100,77 +116,89 @@ def render_digest(digest: DayDigest, period: Period, *, most: int | None = None,
         return ""
     limit = period.most_characters if most is None else most
     tail = command or f"commonplace tree query-source --window {(period.end - period.start).days + 1}"
-    for length in _LENGTHS:
-        page = _Page(digest, period, limit, length)
+    for limits in (_ROOMY, *_CROWDED):
+        page = _Page(digest, period, limit, limits)
         page.fill()
         if not page.left_out():
             break
+        page.name_others()
     return page.render(tail)
 
 
 class _Page:
     """A page while it is filled: what matters most is put on it first, as long as there is room."""
 
-    def __init__(self, digest: DayDigest, period: Period, limit: int, length: int) -> None:
-        self._digest, self._period, self._length = digest, period, length
+    def __init__(self, digest: DayDigest, period: Period, limit: int, limits: _PageLimits) -> None:
+        self._digest, self._period, self._limits = digest, period, limits
+        self._phrases = Counter(
+            phrase
+            for thread in digest.threads
+            for phrase in {phrase for line in (*thread.asked, *thread.said) for phrase in _find_phrases(line.text)}
+        )
         self._asked_me = {line.text for line in digest.questions}
         self._shown = set[str]()  # sentences
+        self._named = set[str]()  # threads of which only the title is shown
         self._threads: dict[str, list[DigestLine]] = {}  # the lines of each thread that is shown
         self._sections: dict[str, dict[int, str]] = {name: {} for name in (_DECIDED, _QUESTIONS, _DATES)}
-        self._people = ""
+        self._people = self._also = ""
         self._head, self._counts = f"# {period.title}", self._tell_counts()
         self._room = limit - len(self._head) - len(self._counts) - 6 - _LAST_LINE
-        self._limit = limit
+        self._limit, self._kept_free = limit, limit // 6 if limits in _CROWDED else 0
 
     def fill(self) -> None:
         """Put everything on the page that has room, by turns: of each kind what matters most."""
         digest = self._digest
         tasks: list[tuple[int, int, Callable[[], None]]] = []
 
-        def add(first: int, step: int, rank: int, task: Callable[[], None]) -> None:
-            tasks.append((first + step * rank, len(tasks), task))
+        def add(value: int, task: Callable[[], None]) -> None:
+            tasks.append((-value, len(tasks), task))
 
-        for rank, thread in enumerate(digest.threads):
-            add(10, 10, rank, partial(self._add_to_thread, thread, 1))
-            add(18, 16, rank, partial(self._add_to_thread, thread, 2))
-            add(60, 20, rank, partial(self._add_to_thread, thread, _count_lines(thread)))
+        for thread in digest.threads:
+            for rank, line in enumerate(self._list_lines(thread)):
+                add(self._value(line) + thread.weight // 6 - 5 * rank, partial(self._add_to_thread, thread, line))
         for rank, line in enumerate(digest.questions):
-            add(8, 10, rank, partial(self._add_line, _QUESTIONS, rank, line))
+            add(90 - 4 * rank, partial(self._add_line, _QUESTIONS, rank, line))
         for rank, line in enumerate(digest.decisions):
-            add(24, 12, rank, partial(self._add_line, _DECIDED, rank, line))
+            add(self._value(line), partial(self._add_line, _DECIDED, rank, line))
         for rank, line in enumerate(digest.dates):
-            add(26, 14, rank, partial(self._add_date, rank, line))
-        add(36, 0, 0, self._add_people)
+            add(self._value(line), partial(self._add_date, rank, line))
+        add(_VALUE_OF_PEOPLE, self._add_people)
         for _, _, task in sorted(tasks, key=lambda item: item[:2]):
             task()
 
+    def _value(self, line: DigestLine) -> int:
+        """Return what a line tells: less if it is made of phrases that other threads have, too."""
+        phrases = _find_phrases(line.text)
+        common = sum(self._phrases[phrase] > 1 for phrase in phrases)
+        return line.score - (_FORMULA * common // len(phrases) if phrases else 0)
+
+    def _list_lines(self, thread: DigestThread) -> Sequence[DigestLine]:
+        """Return the lines of a thread that may be shown, what tells most first."""
+        free = [line for line in thread.asked if line.text not in self._asked_me]
+        return sorted((*thread.said, *free), key=lambda line: (-self._value(line), line.time, line.unit))
+
     def _take(self, size: int) -> bool:
         """Take so much of the room, if it is there."""
-        if size > self._room:
+        if size > self._room - self._kept_free:
             return False
         self._room -= size
         return True
 
-    def _add_to_thread(self, thread: DigestThread, most: int) -> None:
-        """Show up to so many lines of a thread: of a question and an answer both, then what tells most."""
+    def _add_to_thread(self, thread: DigestThread, line: DigestLine) -> None:
+        """Show a line of a thread, if there is room, and none says the same."""
         lines = self._threads.get(thread.id, [])
-        free = [line for line in thread.asked if line.text not in self._asked_me]
-        ranked = sorted((*free[1:], *thread.said[1:]), key=lambda line: -line.score)
-        for line in (*thread.said[:1], *free[:1], *ranked):
-            if len(lines) >= most:
-                return
-            if line.text in self._shown:
-                continue
-            before = len(self._write_thread(thread, lines)) + 1 if lines else 0
-            if self._take(len(self._write_thread(thread, [*lines, line])) + 1 - before):
-                lines = self._threads[thread.id] = [*lines, line]
-                self._shown.add(line.text)
+        if line.text in self._shown or len(lines) >= _count_lines(thread) or (lines and self._value(line) < _TELLING):
+            return
+        before = len(self._write_thread(thread, lines)) + 1 if lines else 0
+        if self._take(len(self._write_thread(thread, [*lines, line])) + 1 - before):
+            self._threads[thread.id] = [*lines, line]
+            self._shown.add(line.text)
 
     def _add_line(self, section: str, rank: int, line: DigestLine) -> None:
         if line.text not in self._shown:
             when = "" if self._period.kind == "day" else self._tell_day(line.day)
             about = ", ".join(filter(None, (_show(line.who, _MAX_NAME), when)))
-            head = f"- **{_show_title(line.title)}**{f' ({about})' if about else ''}"
+            head = f"- **{self._show_title(line.title)}**{f' ({about})' if about else ''}"
             if self._put(section, rank, f"{head}: {self._write_sentence(line)}"):
                 self._shown.add(line.text)
 
@@ -178,13 +206,13 @@ class _Page:
         day = date.fromisoformat(line.day)
         when = f"{day.day} {_MONTHS[day.month - 1]}" + f" {day.year}" * (day.year != self._period.end.year)
         if line.text in self._shown:  # the sentence is above
-            self._put(_DATES, rank, f"- {when}: **{_show_title(line.title)}** [{line.unit}]")
+            self._put(_DATES, rank, f"- {when}: **{self._show_title(line.title)}** [{line.unit}]")
         elif self._put(_DATES, rank, f"- {when}: {self._write_sentence(line, is_signed=True)}"):
             self._shown.add(line.text)
 
     def _put(self, section: str, rank: int, text: str) -> bool:
         lines = self._sections[section]
-        if not self._take(len(text) + 1 + (0 if lines else len(section) + 6)):
+        if not self._take(len(text) + 1 + (0 if lines else len(section) + 11)):
             return False
         lines[rank] = text
         return True
@@ -192,12 +220,25 @@ class _Page:
     def _add_people(self) -> None:
         people = self._digest.people
         if people:
-            text = f"New people: {_join_names(people, _MOST_NEW, 0)}."
+            text = f"New people: {_join_names(people, self._limits.new_people, 0)}."
             self._people = text if self._take(len(text) + 2) else ""
+
+    def name_others(self) -> None:
+        """Name the first of the threads that have no room, in the room that was kept for them."""
+        shown = self._find_shown()
+        self._kept_free = 0
+        for thread in self._digest.threads:
+            if thread.id not in shown:
+                author = _join_names(thread.people[:1], 1, 0)
+                item = f"{_show(thread.title, _SHORT_TITLE) or 'No subject'}{f' ({author})' if author else ''}"
+                if not self._take(len(item) + (2 if self._also else 9)):
+                    return
+                self._also = f"{self._also}; {item}" if self._also else f"Also: {item}"
+                self._named.add(thread.id)
 
     def _write_thread(self, thread: DigestThread, lines: Sequence[DigestLine]) -> str:
         """Return the lines of a thread: one, if one message has one of them."""
-        title = f"- **{_show_title(thread.title)}**"
+        title = f"- **{self._show_title(thread.title)}**"
         about = ", ".join(filter(None, self._describe(thread)))
         head = f"{title} ({about})" if about else title
         ordered = sorted(lines, key=lambda line: (line.time, line.kind != ASKED))
@@ -231,7 +272,10 @@ class _Page:
 
     def _write_sentence(self, line: DigestLine, *, is_signed: bool = False) -> str:
         who = f" ({_show(line.who, _MAX_NAME)})" if is_signed and line.who else ""
-        return f"{_show(line.text, self._length)}{who} [{line.unit}]"
+        return f"{_show(line.text, self._limits.sentence)}{who} [{line.unit}]"
+
+    def _show_title(self, title: str) -> str:
+        return _show(title, self._limits.title).replace("*", "\\*") or "No subject"
 
     def _tell_counts(self) -> str:
         digest = self._digest
@@ -243,12 +287,17 @@ class _Page:
         counts = f"{plural(digest.messages, 'message', 'messages')} in {threads} ({sources})"
         return f"{counts}, {rest}" if digest.bulk else f"{counts}."
 
+    def _find_shown(self) -> set[str]:
+        """Return the threads of which a sentence is shown."""
+        digest, shown = self._digest, {*self._threads}
+        for section, lines in ((_QUESTIONS, digest.questions), (_DECIDED, digest.decisions), (_DATES, digest.dates)):
+            shown.update(lines[rank].thread for rank in self._sections[section])
+        return shown
+
     def left_out(self) -> Sequence[str]:
         """Return what has no room, in words."""
         digest = self._digest
-        shown = {*self._threads}
-        for section, lines in ((_QUESTIONS, digest.questions), (_DECIDED, digest.decisions), (_DATES, digest.dates)):
-            shown.update(lines[rank].thread for rank in self._sections[section])
+        shown = self._find_shown() | self._named
         threads = len({*digest.others, *(thread.id for thread in digest.threads)} - shown)
         questions = sum(line.text not in self._shown for line in digest.questions)
         decisions = sum(line.text not in self._shown for line in digest.decisions)
@@ -274,13 +323,26 @@ class _Page:
             rows = self._sections[section]
             order = sorted(rows, key=lambda rank: (lines[rank].day, lines[rank].time, rank))
             if rows:
-                blocks.append("\n".join([f"## {section}", *(rows[rank] for rank in order)]))
+                is_more = section == _DECIDED and any(
+                    line.kind == DECIDED for shown in self._threads.values() for line in shown
+                )
+                blocks.append(
+                    "\n".join([f"## {'Also decided' if is_more else section}", *(rows[rank] for rank in order)])
+                )
         left = ", ".join(self.left_out())
-        blocks += [self._people, self._counts, f"{left}: `{command}`" if left else ""]
+        blocks += [self._also, self._people, self._counts, f"{left}: `{command}`" if left else ""]
         page = "\n\n".join(filter(None, blocks)) + "\n"
         while len(page) > self._limit and page:  # there is room for nothing but the head
             page = page.rstrip("\n").rpartition("\n")[0]
         return page
+
+
+@lru_cache(maxsize=4_000)
+def _find_phrases(text: str) -> frozenset[tuple[str, ...]]:
+    """Return the runs of three words in a text, without those with a name or a number."""
+    words = _WORD.findall(text[:1].lower() + text[1:])
+    runs = zip(words, words[1:], words[2:], strict=False)
+    return frozenset(run for run in runs if all(map(str.islower, run)))
 
 
 def _count_lines(thread: DigestThread) -> int:
@@ -305,10 +367,6 @@ def _show(text: str, most: int) -> str:
     if "[" in line:
         line = _UNIT.sub("(", line.replace("![", "!\\["))
     return _TAG.sub("\\<", line) if "<" in line else line
-
-
-def _show_title(title: str) -> str:
-    return _show(title, _MAX_TITLE).replace("*", "\\*") or "No subject"
 
 
 def _tell_start(start: date, end: date) -> str:
