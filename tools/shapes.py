@@ -43,7 +43,7 @@ from commonplace.model.results import (
 )
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Setting
-from commonplace.model.tree_results import EntityMerge, IngestResult, TreeSourceInfo
+from commonplace.model.tree_results import EntityMerge, IngestResult, TreeCost, TreeSourceInfo
 
 Schema = dict[str, typing.Any]
 _SCALARS: Mapping[object, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
@@ -139,6 +139,7 @@ COMMANDS: Mapping[str, Sequence[object]] = {
     "import": (ImportResult,),
     "mcp": (Shape({"tools": (Shape({"name": str, "description": str}),)}),),
     "ingest": (IngestResult, _INGESTS),
+    "tree cost": (Shape(_hints(TreeCost, "calls", "tokens_in", "tokens_out", "usd")),),
     "tree sources": (Shape({"sources": tuple[TreeSourceInfo, ...]}),),
     "tree entity list": (Shape({"entities": tuple[EntityMerge, ...]}),),
     "init": (ScaffoldResult,),

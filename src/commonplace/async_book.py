@@ -141,6 +141,7 @@ class AsyncBook:
     tree_status = _awaited(Book.tree_status)
     tree_sources = _awaited(Book.tree_sources)
     tree_forget = _awaited(Book.tree_forget)
+    tree_cost = _awaited(Book.tree_cost)
     merge_entities = _awaited(Book.merge_entities)
     undo_merge = _awaited(Book.undo_merge)
     list_merges = _awaited(Book.list_merges)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         NodeHits,
         SettleResult,
         TopicInfo,
+        TreeCost,
         TreeDrawing,
         TreeForgetResult,
         TreeHits,
@@ -124,6 +125,10 @@ class BookTree(OpenBook):
     def tree_forget(self, source: str) -> TreeForgetResult:
         """Remove a source with everything that came from it alone."""
         return self._run(verbs.tree_sources.tree_forget, source)
+
+    def tree_cost(self) -> TreeCost:
+        """Return what summaries by a model cost so far."""
+        return self._run(verbs.tree_cost.tree_cost)
 
     def merge_entities(self, first: str, second: str) -> EntityMerge:
         """Say that two ids are one person or thing."""

@@ -5,6 +5,7 @@
 
 from typing import NamedTuple
 
+from commonplace.model.costs import ModelCost
 from commonplace.model.results import Hit
 
 
@@ -64,6 +65,16 @@ class TreeHits(NamedTuple):
     authors: tuple[AuthorCount, ...] = ()  # who wrote most of what is in the window
     nearest: tuple[str, ...] = ()  # ids like an unknown one
     notice: str = ""
+
+
+class TreeCost(NamedTuple):
+    """What calls of a model for summaries cost so far."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    usd: float  # by the price that was set when each call was made
+    rows: tuple[ModelCost, ...] = ()  # for each day (UTC) and model
 
 
 class Entity(NamedTuple):

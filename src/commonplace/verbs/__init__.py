@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         store,
         toolset,
         trash,
+        tree_cost,
         tree_nodes,
         tree_opening,
         tree_search,
@@ -54,7 +55,7 @@ __all__ = [
     "at_prompt", "brief", "capture", "changing", "cite", "data", "digest", "doctor", "edit", "files", "forget",
     "history_tools", "import_from", "ingest", "journal", "link", "move", "opening", "pin", "project",
     "project_change", "recall", "review", "revision", "search", "show", "status", "store", "toolset", "trash",
-    "tree_nodes", "tree_opening", "tree_search", "tree_sources", "unknown",
+    "tree_cost", "tree_nodes", "tree_opening", "tree_search", "tree_sources", "unknown",
 ]  # fmt: skip
 
 # The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The
@@ -118,6 +119,7 @@ SUBCOMMANDS: "Mapping[str, Mapping[str, str]]" = {
         **dict.fromkeys(("query-global", "drill-down", "show", "topics"), "tree_nodes"),
         "settle": "digest",
         "cite": "cite",
+        "cost": "tree_cost",
         **dict.fromkeys(("sources", "status", "forget"), "tree_sources"),
         **dict.fromkeys(("entity list", "entity merge", "entity undo"), "tree_sources"),
     },
