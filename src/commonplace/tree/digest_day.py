@@ -71,6 +71,7 @@ _MOST_CAPITALS = 0.2  # of the words of a thread
 _MOST_RECIPIENTS = 20
 _CODE_SIGN = lazy(r"[=(){};<>|_*/\\+~^&]")
 _MOST_CODE, _FEWEST_LETTERS = 0.08, 0.6  # of the signs of a sentence
+_LOGGED = lazy(r"\d:\d\d:\d\d")  # a time to the second: people do not write it
 _PATCH = lazy(r"(?m)^(?:diff -|Index: \S|--- \S.*\n\+\+\+ \S|-----BEGIN )")
 _QUESTION_MARK = lazy(r"[?？؟]")
 _MOST_UNMARKED = 25  # words of a question without a mark
@@ -394,7 +395,7 @@ def _find_words(text: str) -> Sequence[str] | None:
     if not plain.isascii() and DENSE_RUN.search(plain):
         return _split_words(plain) if letters >= _FEWEST_SIGNS else None
     signs = len(plain) - plain.count(" ")
-    if len(words) < _FEWEST_WORDS or letters < _FEWEST_LETTERS * signs:
+    if len(words) < _FEWEST_WORDS or letters < _FEWEST_LETTERS * signs or (":" in plain and _LOGGED.search(plain)):
         return None
     return words if "?" in plain or len(_CODE_SIGN.findall(plain)) <= _MOST_CODE * signs else None
 

@@ -27,10 +27,13 @@ _MONTHS = (
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MAX_NAME, _SHORT_TITLE = 40, 45  # characters
 _MOST_NAMES, _MOST_SOURCES = 3, 8
+_FEW_PEOPLE = (3, 1)  # new people that are named if there is no room for more
 _DECIDED, _QUESTIONS, _DATES = "Decided", "Questions to you", "Dates ahead"
 _VALUE_OF_PEOPLE = 40
+_BELOW = 15  # points less for a date than for its sentence in the thread: then only the date is shown below
+_FIRST, _QUESTION = 10, 8  # points of the first line of a thread, and of its question
 _TELLING = 12  # the score of a sentence that is worth a line beside another one of its thread
-_LAST_LINE = 150  # characters that are kept free for it
+_LAST_LINE = 80  # characters that are kept free for what it counts
 _FORMULA = 40  # points less for a sentence that is a formula from beginning to end
 _WORD = lazy(r"[^\W_]+(?:['’][^\W_]+)*")
 _UNIT = lazy(r"\[(?=\s*[\w-]+-[0-9a-f]{4,}\s*\])")
@@ -117,18 +120,18 @@ def render_digest(digest: DayDigest, period: Period, *, most: int | None = None,
     limit = period.most_characters if most is None else most
     tail = command or f"commonplace tree query-source --window {(period.end - period.start).days + 1}"
     for limits in (_ROOMY, *_CROWDED):
-        page = _Page(digest, period, limit, limits)
+        page = _Page(digest, period, limits, limit - len(tail))
         page.fill()
         if not page.left_out():
             break
         page.name_others()
-    return page.render(tail)
+    return _cut_page(page.render(tail), limit)
 
 
 class _Page:
     """A page while it is filled: what matters most is put on it first, as long as there is room."""
 
-    def __init__(self, digest: DayDigest, period: Period, limit: int, limits: _PageLimits) -> None:
+    def __init__(self, digest: DayDigest, period: Period, limits: _PageLimits, limit: int) -> None:
         self._digest, self._period, self._limits = digest, period, limits
         self._phrases = Counter(
             phrase
@@ -137,13 +140,13 @@ class _Page:
         )
         self._asked_me = {line.text for line in digest.questions}
         self._shown = set[str]()  # sentences
-        self._named = set[str]()  # threads of which only the title is shown
+        self._named = 0  # threads of which only the title is shown
         self._threads: dict[str, list[DigestLine]] = {}  # the lines of each thread that is shown
         self._sections: dict[str, dict[int, str]] = {name: {} for name in (_DECIDED, _QUESTIONS, _DATES)}
         self._people = self._also = ""
         self._head, self._counts = f"# {period.title}", self._tell_counts()
         self._room = limit - len(self._head) - len(self._counts) - 6 - _LAST_LINE
-        self._limit, self._kept_free = limit, limit // 6 if limits in _CROWDED else 0
+        self._kept_free = limit // 6 if limits in _CROWDED else 0
 
     def fill(self) -> None:
         """Put everything on the page that has room, by turns: of each kind what matters most."""
@@ -155,13 +158,16 @@ class _Page:
 
         for thread in digest.threads:
             for rank, line in enumerate(self._list_lines(thread)):
-                add(self._value(line) + thread.weight // 6 - 5 * rank, partial(self._add_to_thread, thread, line))
+                # A talk is told by its question and what is said to it, and a page by all of its talks.
+                preferred = _FIRST * (rank == 0) + _QUESTION * (thread.messages > 1 and line in thread.asked[:1])
+                value = self._value(line) + thread.weight // 6 - 5 * rank + preferred
+                add(value, partial(self._add_to_thread, thread, line))
         for rank, line in enumerate(digest.questions):
             add(90 - 4 * rank, partial(self._add_line, _QUESTIONS, rank, line))
         for rank, line in enumerate(digest.decisions):
             add(self._value(line), partial(self._add_line, _DECIDED, rank, line))
         for rank, line in enumerate(digest.dates):
-            add(self._value(line), partial(self._add_date, rank, line))
+            add(self._value(line) - _BELOW, partial(self._add_date, rank, line))
         add(_VALUE_OF_PEOPLE, self._add_people)
         for _, _, task in sorted(tasks, key=lambda item: item[:2]):
             task()
@@ -212,29 +218,40 @@ class _Page:
 
     def _put(self, section: str, rank: int, text: str) -> bool:
         lines = self._sections[section]
-        if not self._take(len(text) + 1 + (0 if lines else len(section) + 11)):
+        if rank in lines or not self._take(len(text) + 1 + (0 if lines else len(section) + 11)):
             return False
         lines[rank] = text
         return True
 
     def _add_people(self) -> None:
         people = self._digest.people
-        if people:
-            text = f"New people: {_join_names(people, self._limits.new_people, 0)}."
-            self._people = text if self._take(len(text) + 2) else ""
+        for most in (self._limits.new_people, *_FEW_PEOPLE):
+            text = f"New people: {_join_names(people, most, 0)}."
+            if people and not self._people and self._take(len(text) + 2):
+                self._people = text
 
     def name_others(self) -> None:
-        """Name the first of the threads that have no room, in the room that was kept for them."""
-        shown = self._find_shown()
+        """Name the first of the threads that have no room, in the room that was kept for them; use what is left."""
+        self._kept_free = min(self._kept_free, len("; ".join(self._list_others())) + 9)
+        self.fill()
         self._kept_free = 0
-        for thread in self._digest.threads:
-            if thread.id not in shown:
-                author = _join_names(thread.people[:1], 1, 0)
-                item = f"{_show(thread.title, _SHORT_TITLE) or 'No subject'}{f' ({author})' if author else ''}"
-                if not self._take(len(item) + (2 if self._also else 9)):
-                    return
-                self._also = f"{self._also}; {item}" if self._also else f"Also: {item}"
-                self._named.add(thread.id)
+        taken: list[str] = []
+        for item in self._list_others():
+            if not self._take(len(item) + (2 if taken else 9)):
+                break
+            taken.append(item)
+        self._named, self._also = len(taken), f"Also: {'; '.join(taken)}" if taken else ""
+
+    def _list_others(self) -> Sequence[str]:
+        """Return the titles of the threads of which no sentence is shown."""
+        shown = self._find_shown()
+        return [
+            f"{_show(thread.title, _SHORT_TITLE) or 'No subject'} ({_show(thread.people[0].name, _MAX_NAME)})"
+            if thread.people
+            else _show(thread.title, _SHORT_TITLE) or "No subject"
+            for thread in self._digest.threads
+            if thread.id not in shown
+        ]
 
     def _write_thread(self, thread: DigestThread, lines: Sequence[DigestLine]) -> str:
         """Return the lines of a thread: one, if one message has one of them."""
@@ -297,8 +314,8 @@ class _Page:
     def left_out(self) -> Sequence[str]:
         """Return what has no room, in words."""
         digest = self._digest
-        shown = self._find_shown() | self._named
-        threads = len({*digest.others, *(thread.id for thread in digest.threads)} - shown)
+        shown = self._find_shown()
+        threads = len({*digest.others, *(thread.id for thread in digest.threads)} - shown) - self._named
         questions = sum(line.text not in self._shown for line in digest.questions)
         decisions = sum(line.text not in self._shown for line in digest.decisions)
         dates = len(digest.dates) - len(self._sections[_DATES])
@@ -307,16 +324,15 @@ class _Page:
             (questions, "more question to you", "more questions to you"),
             (decisions, "more decision", "more decisions"),
             (dates, "more date", "more dates"),
+            (len(digest.people) * (not self._people), "new person", "new people"),
         )
         return [plural(number, one, many) for number, one, many in counted if number]
 
     def render(self, command: str) -> str:
         """Return the page; its last line says what is left out."""
-        threads = [
-            self._write_thread(thread, self._threads[thread.id])
-            for thread in self._digest.threads
-            if thread.id in self._threads
-        ]
+        shown = [thread for thread in self._digest.threads if thread.id in self._threads]
+        shown.sort(key=lambda thread: -thread.weight // 6 - max(map(self._value, self._threads[thread.id])))
+        threads = [self._write_thread(thread, self._threads[thread.id]) for thread in shown]
         blocks = [self._head, "\n".join(threads)]
         digest = self._digest
         for section, lines in ((_DECIDED, digest.decisions), (_QUESTIONS, digest.questions), (_DATES, digest.dates)):
@@ -331,10 +347,7 @@ class _Page:
                 )
         left = ", ".join(self.left_out())
         blocks += [self._also, self._people, self._counts, f"{left}: `{command}`" if left else ""]
-        page = "\n\n".join(filter(None, blocks)) + "\n"
-        while len(page) > self._limit and page:  # there is room for nothing but the head
-            page = page.rstrip("\n").rpartition("\n")[0]
-        return page
+        return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 @lru_cache(maxsize=4_000)
@@ -343,6 +356,13 @@ def _find_phrases(text: str) -> frozenset[tuple[str, ...]]:
     words = _WORD.findall(text[:1].lower() + text[1:])
     runs = zip(words, words[1:], words[2:], strict=False)
     return frozenset(run for run in runs if all(map(str.islower, run)))
+
+
+def _cut_page(page: str, limit: int) -> str:
+    """Return a page without its last lines, should it be too long because there is room for nothing but the head."""
+    while len(page) > limit:
+        page = page.rstrip("\n").rpartition("\n")[0]
+    return page
 
 
 def _count_lines(thread: DigestThread) -> int:
