@@ -378,6 +378,7 @@ def _join_names(people: Sequence[DigestPerson], most: int, others: int) -> str:
     return f"{listed} and {more} more" if more > 0 else listed
 
 
+@lru_cache(maxsize=4_000)
 def _show(text: str, most: int) -> str:
     """Return the text of a message on one line, cut at a word, so that it cannot pass for ours.
 
