@@ -226,6 +226,7 @@ _EAST_COURTESY = lazy(
 )
 _MAX_EAST = 24  # characters
 _MAX_OPENING = 6  # words
+_MAX_NAME = 24  # characters
 
 
 class _Kind(IntEnum):
@@ -250,10 +251,11 @@ def may_be_courtesy(sentence: str, words: Sequence[str]) -> bool:
     """Return whether `is_courtesy` is worth asking. `words` are those of the sentence in lower case."""
     if len(sentence) > _MAX_LENGTH:
         return False
-    if len(words) <= 2 or not (words[0].isascii() or len(sentence) > _MAX_EAST):
+    if len(words) <= 2 or words[0] in _REACTIONS or not (words[0].isascii() or len(sentence) > _MAX_EAST):
         return True
-    openings = _read_openings()
-    return words[0] in openings or words[0] in _REACTIONS or words[1] in openings or words[2] in openings
+    # A name may stand before it: "Ann Lee, thanks".
+    starts = (0, 1, 2) if "," in sentence[:_MAX_NAME] else (0,)
+    return any(_find_opening(words[at:]) for at in starts if words[at] in _read_openings())
 
 
 def _is_empty(sentence: str) -> bool:

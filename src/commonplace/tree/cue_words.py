@@ -31,7 +31,7 @@ CUE_WORDS = {
         "|must|have to|has to|promise|promised|commit to|committed to|on track for|scheduled|planned for"
         "|plan to|plans to|takes over|take over|taking over|responsible for|in charge of|action item"
         "|no later than|at the latest|expires|expiry|starts on|ends on|goes live|go live|launches|eta|asap"
-        "|overdue|takes care of|take care of|assigned to|on call|takes effect|is to|are to|by the end of"
+        "|overdue|takes care of|take care of|assigned to|on call|takes effect|by the end of"
         "|by end of|by eod|by cob|by eow|due on|due by|due at|due before|due next|due this|due tomorrow"
         "|due today|is due|are due|was due|due date|due monday|due friday",
         asks="could you|can you|would you|will you|could we|can we|shall we|could someone|can someone|can anyone"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from commonplace.model.lazy import lazy
 from commonplace.text.words import DENSE_RUN
 from commonplace.tree.cue_words import CUE_WORDS, EAST_DECISION, EAST_PROMISE, EAST_QUESTION, EAST_REPORT
-from commonplace.tree.entities import find_dates, is_month
+from commonplace.tree.entities import find_dates, read_month_names
 
 # --- What turns a decision around ---
 _NEGATIONS = frozenset(
@@ -78,6 +78,7 @@ _SHORT_DATE = lazy(
     r"\b(?:am|bis|vom|zum|den|der|ab|dnia|do|od|до|с|к|på|fra)\s(\d{1,2})\.(\d{1,2})(?:\.(?!\d)|(?=\s*(?:[,;:!?]|\Z)))"
 )
 
+_NUMBERS_DATE = lazy(r"\d[-/.]\d\d?[-/.]\d")
 _WORD, _DIGIT = lazy(r"[^\W_]+"), lazy(r"\d")
 _QUESTION_MARK = lazy(r"[?？؟](?=[\"'”’»)\]*_!?]*(?:\s|\Z))")
 _MAX_SENTENCE = 2_000  # characters that are looked at: what is longer is no sentence
@@ -100,6 +101,7 @@ _NONE = Cues()
 class _Phrase(NamedTuple):
     kind: int  # the field of CueWords
     words: tuple[str, ...]
+    at: int  # its longest word, by which it is found: that is rarely a small one
 
 
 def find_cues(sentence: str, occurred: str) -> Cues:
@@ -127,14 +129,15 @@ def read_cues(text: str, words: Sequence[str], occurred: str) -> Cues:
         promises = bool(dates) and not is_question and _has_deadline(words)
         return Cues(asks=is_question, promises=promises, dates=dates) if dates or is_question else _NONE
     found = [False, False, False, False]
-    for at, word in enumerate(words):
-        for kind, phrase in phrases.get(word, ()):
-            if len(phrase) > 1 and tuple(words[at : at + len(phrase)]) != phrase:
+    for place, word in enumerate(words):
+        for kind, phrase, at in phrases.get(word, ()):
+            start = place - at
+            if len(phrase) > 1 and (start < 0 or tuple(words[start : start + len(phrase)]) != phrase):
                 continue
             if kind == _DECIDES:
-                found[kind] = found[kind] or _NEGATIONS.isdisjoint(words[max(0, at - _REACH) : at])
+                found[kind] = found[kind] or _NEGATIONS.isdisjoint(words[max(0, start - _REACH) : start])
             else:
-                found[kind] = found[kind] or kind != _ASKS or at <= 1
+                found[kind] = found[kind] or kind != _ASKS or start <= 1
     if is_question or found[_ASKS]:
         return Cues(asks=True, dates=dates)
     promises = found[_PROMISES] or (bool(dates) and _has_deadline(words))
@@ -164,14 +167,14 @@ def _has_deadline(words: Sequence[str]) -> bool:
 
 
 def _may_be_day(word: str) -> bool:
-    return word[0].isdigit() or word in _read_days() or is_month(word)
+    return word[0].isdigit() or word in _read_days() or word in read_month_names()
 
 
 def _find_days(text: str, words: Sequence[str], occurred: str) -> tuple[str, ...]:
     """Return the days that a sentence names, each once and in order."""
     found = set[str]()
     has_digit = _DIGIT.search(text) is not None
-    if has_digit:
+    if has_digit and (_NUMBERS_DATE.search(text) or not read_month_names().isdisjoint(words) or not text.isascii()):
         found.update(find_dates(text, occurred))
     names = not _read_days().keys().isdisjoint(words)
     is_east = not text.isascii() and DENSE_RUN.search(text) is not None
@@ -274,11 +277,12 @@ def _read_days() -> dict[str, tuple[bool, int]]:
 
 @cache
 def _read_phrases() -> dict[str, tuple[_Phrase, ...]]:
-    """Return the cues by their first word."""
+    """Return the cues by their longest word."""
     found: dict[str, list[_Phrase]] = {}
     for table in CUE_WORDS.values():
         for kind, phrases in enumerate(table):
             for phrase in phrases.split("|"):
                 words = tuple(_WORD.findall(phrase))
-                found.setdefault(words[0], []).append(_Phrase(kind, words))
+                longest = max(words, key=len)
+                found.setdefault(longest, []).append(_Phrase(kind, words, words.index(longest)))
     return {word: tuple(dict.fromkeys(phrases)) for word, phrases in found.items()}
