@@ -19,7 +19,8 @@ from commonplace.tree.entities import find_dates, read_month_names
 # --- What turns a decision around ---
 _NEGATIONS = frozenset(
     """
-    not no never t cannot nothing without if whether until before to once
+    not no never t cannot nothing nobody none niemand personne nadie nessuno ninguém nikt никто ingen
+     without if whether until before to once
     nicht kein keine keinen nie ob falls wenn bevor pas aucun aucune si ne jamais sin ningún ninguna non nessuna nessun
     se não nenhum nenhuma sem niet geen als nie nic jeśli czy не нет если inte ingen inget om
     """.split()  # noqa: SIM905 - a list of these would be a page long
@@ -49,7 +50,7 @@ _WEEKDAYS = (
 )
 _NEAR_DAYS = (
     "today tonight heute aujourd'hui hoy oggi hoje vandaag dziś dzisiaj сегодня idag",
-    "tomorrow morgen demain mañana domani amanhã jutro завтра imorgon",
+    "tomorrow morgen demain mañana domani amanhã jutro завтра imorgon morgon",
     "übermorgen surlendemain dopodomani overmorgen pojutrze послезавтра",
 )
 # Before "morgen" and "mañana" these make it the morning.
@@ -69,6 +70,7 @@ _EAST_WEEKDAY = lazy(
     r"(?P<next>下|来|來)?(?:个|個)?(?:周|週|星期|礼拜|禮拜)(?P<day>[一二三四五六日天])|(?P<east>[月火水木金土日])曜"
 )
 _EAST_NEAR = lazy("今天|今日|明天|明日|后天|後天|明後日")
+_EAST_TOMORROW = lazy("明天|明日|后天|後天")
 _EAST_DAYS, _JAPANESE_DAYS = "一二三四五六日天", "月火水木金土日"
 _EAST_OFFSETS = {"今天": 0, "今日": 0, "明天": 1, "明日": 1, "后天": 2, "後天": 2, "明後日": 2}
 _EAST_PAST = lazy("上周|上週|上个|上個|先週|昨天|昨日")
@@ -126,7 +128,7 @@ def read_cues(text: str, words: Sequence[str], occurred: str) -> Cues:
         return _read_east(text, dates, is_question=is_question)
     phrases = _read_phrases()
     if phrases.keys().isdisjoint(words):
-        promises = bool(dates) and not is_question and _has_deadline(words)
+        promises = bool(dates) and not is_question and _is_ahead(words)
         return Cues(asks=is_question, promises=promises, dates=dates) if dates or is_question else _NONE
     found = [False, False, False, False]
     for place, word in enumerate(words):
@@ -140,7 +142,7 @@ def read_cues(text: str, words: Sequence[str], occurred: str) -> Cues:
                 found[kind] = found[kind] or kind != _ASKS or start <= 1
     if is_question or found[_ASKS]:
         return Cues(asks=True, dates=dates)
-    promises = found[_PROMISES] or (bool(dates) and _has_deadline(words))
+    promises = found[_PROMISES] or (bool(dates) and _is_ahead(words))
     return Cues(decides=found[_DECIDES], promises=promises, dates=dates, reports=found[_REPORTS])
 
 
@@ -155,13 +157,16 @@ def _read_east(text: str, dates: tuple[str, ...], *, is_question: bool) -> Cues:
     decides, promises, reports = (
         pattern.search(text) is not None for pattern in (EAST_DECISION, EAST_PROMISE, EAST_REPORT)
     )
-    return Cues(decides=decides, promises=promises, dates=dates, reports=reports)
+    is_ahead = promises or _EAST_TOMORROW.search(text) is not None
+    return Cues(decides=decides, promises=is_ahead, dates=dates, reports=reports)
 
 
-def _has_deadline(words: Sequence[str]) -> bool:
-    """Return whether a day follows a word like "by" closely."""
+def _is_ahead(words: Sequence[str]) -> bool:
+    """Return whether the day that a sentence names is the last one for something, or tomorrow."""
     for at, word in enumerate(words):
         if word in _UNTIL and any(_may_be_day(near) for near in words[at + 1 : at + 4]):
+            return True
+        if _read_days().get(word) == (False, 1) and (at == 0 or words[at - 1] not in _MORNING):
             return True
     return False
 
