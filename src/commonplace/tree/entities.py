@@ -156,9 +156,10 @@ def find_dates(text: str, occurred: str) -> list[str]:
     return sorted(name.removeprefix("date:") for name in labels.found)
 
 
-def is_month(word: str) -> bool:
-    """Return whether a word in lower case is the name of a month, or short for one."""
-    return word in _read_months()
+@cache
+def read_month_names() -> frozenset[str]:
+    """Return the names of the months in lower case, and what is short for them."""
+    return frozenset(_read_months())
 
 
 def choose_names(uses: Mapping[str, Mapping[str, int]]) -> set[str]:
