@@ -27,6 +27,7 @@ _THREADS, _DECIDED, _QUESTIONS, _DATES, _PEOPLE = "", "Decided", "Questions to y
 _VALUE_OF_PEOPLE = 40
 _BELOW = 15  # points less for a date than for its sentence in the thread: then only the date is shown below
 _FIRST, _QUESTION = 10, 8  # points of the first line of a thread, and of its question
+_SAME_VOICE = 6  # points less for each line that somebody has in a thread already
 _TELLING = 12  # the score of a sentence that is worth a line beside another one of its thread
 _SHORTEST = 45  # characters: what is put on a page is not shorter
 _LEAST_THREAD = 100  # characters that a thread takes
@@ -106,10 +107,12 @@ def _rank_items(digest: DayDigest) -> Sequence[_PageItem]:
     for thread in digest.threads:
         lines = [(value(line), line) for line in (*thread.said, *thread.asked) if line.text not in asked_me]
         lines.sort(key=lambda item: (-item[0], item[1].time, item[1].unit))
+        said_by = Counter[str]()
         for rank, (points, line) in enumerate(lines):
             # A talk is told by its question and what is said to it, and a page by all of its talks.
             preferred = _FIRST * (rank == 0) + _QUESTION * (thread.messages > 1 and line in thread.asked[:1])
-            place = points + thread.weight // 6 - 5 * rank + preferred
+            place = points + thread.weight // 6 - 5 * rank + preferred - _SAME_VOICE * said_by[line.who]
+            said_by[line.who] += len(thread.people) > 1
             items.append(_PageItem(place, _THREADS, rank, line, thread, points >= _TELLING))
     items += [_PageItem(90 - 4 * rank, _QUESTIONS, rank, line) for rank, line in enumerate(digest.questions)]
     items += [_PageItem(value(line), _DECIDED, rank, line) for rank, line in enumerate(digest.decisions)]

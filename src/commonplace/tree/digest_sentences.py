@@ -18,7 +18,7 @@ from commonplace.text.words import DENSE_RUN, STOP_WORDS, fold_text, has_phrase
 from commonplace.tree.courtesy import is_courtesy
 from commonplace.tree.cues import Cues, find_cues
 from commonplace.tree.digest import ASKED, DECIDED, SAID
-from commonplace.tree.entities import is_month
+from commonplace.tree.entities import read_month_names
 from commonplace.tree.sentences import split_sentences, strip_marks
 from commonplace.tree.source import Person
 from commonplace.tree.units import TreeUnit
@@ -28,6 +28,7 @@ _FEWEST_WORDS, _FEWEST_SIGNS = 3, 6  # of a sentence; signs of one in a script w
 _MOST_COURTESY, _MOST_UNMARKED = 16, 25  # words of a courtesy, and of a question without a mark
 _GREETING_WORDS, _CLOSING_WORDS, _CLOSING_LINES = 5, 4, 3
 _MAX_NAME = 60  # characters
+_SAME_VOICE = 6  # points less for each sentence of the same person in a thread
 _WORD, _NUMBER, _HAS_DIGIT = lazy(r"[^\W\d_]+"), lazy(r"\d[\d.,:]*"), lazy(r"\d")
 # A word with a capital that does not begin the sentence. It starts with the class and looks behind: that is faster.
 _NAME = lazy(r"[A-Z\u00c0-\u00de\u0391-\u03a9\u0400-\u042f](?<=[^.!?:\s]\s.|\s[\"'“„«(].)[^\W_]+")
@@ -112,7 +113,7 @@ def score_sentences(sentences: Sequence[UnitSentence], title: str, people: Set[s
 def _score(sentence: UnitSentence, detail: int, today: str) -> int:
     """Return what a sentence tells. "Agreed, we move to Aarhus" decides more than "I felt accepted"."""
     cues, length = sentence.cues, sentence.length
-    points = detail + (16 + detail // 2) * cues.decides + (6 + detail // 2) * cues.promises
+    points = detail + (16 + detail // 2) * cues.decides + (6 + detail // 2) * (cues.promises + cues.reports)
     if cues.dates and cues.dates[-1] > today:
         points += 13 if _HAS_DIGIT.search(sentence.text) else 3
     points += min(12, len(sentence.words)) - 12 * (length < 5) - 10 * (length > 45) + 2 * (sentence.at == 0)
@@ -123,20 +124,22 @@ def _score(sentence: UnitSentence, detail: int, today: str) -> int:
 @lru_cache(maxsize=1_000)
 def _is_day(word: str) -> bool:
     """Return whether a word names a day of the week, or a month."""
-    return is_month(word.lower()) or bool(find_cues(word, "2026-01-01").dates)
+    return word.lower() in read_month_names() or bool(find_cues(word, "2026-01-01").dates)
 
 
 def choose_different(scored: Iterable[tuple[int, UnitSentence]], most: int) -> list[tuple[int, UnitSentence]]:
-    """Return the best sentences of a thread with their scores, without those that say what a better one says."""
+    """Return the best sentences of a thread with their scores: of different people rather than of one, and none that
+    says what a better one says."""
+    left = sorted(scored, key=lambda item: (-item[0], item[1].unit.occurred, item[1].unit.id, item[1].at))
     chosen: list[tuple[int, UnitSentence]] = []
-    for score, sentence in sorted(
-        scored, key=lambda item: (-item[0], item[1].unit.occurred, item[1].unit.id, item[1].at)
-    ):
-        words = sentence.words
+    voices = Counter[Person]()
+    while left and len(chosen) < most:
+        best = max(left, key=lambda item: item[0] - _SAME_VOICE * voices[item[1].unit.author])
+        left.remove(best)
+        words = best[1].words
         if all(10 * len(words & other.words) < 6 * min(len(words), len(other.words)) for _, other in chosen):
-            chosen.append((score, sentence))
-            if len(chosen) == most:
-                break
+            chosen.append(best)
+            voices[best[1].unit.author] += 1
     return chosen
 
 
