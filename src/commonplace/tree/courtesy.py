@@ -86,9 +86,11 @@ _WISHES = {
     "English": "regards|sincerely|yours|kind regards|best regards|warm regards|kindest regards|many regards|best wishes"
     "|warm wishes|with best|with kind|with warm|all the best|hope you are|hope you're|hope you have|hope you had"
     "|hope you all|hope you and|hope you enjoyed|hope this helps|hope this finds|hope that helps|hope this email"
-    "|hope this message|hope all|hope everyone|hope everybody|hope everything|hope to see|hope to hear|i hope you are"
+    "|hope this message|hope this mail|hope this note|hope this letter|hope all|hope everyone|hope everybody"
+    "|hope everything|hope to see|hope to hear|i hope you are"
     "|i hope you're|i hope you have|i hope you had|i hope you all|i hope you and|i hope this helps|i hope this finds"
-    "|i hope that helps|i hope this email|i hope this message|i hope all|i hope everyone|i hope everybody"
+    "|i hope that helps|i hope this email|i hope this message|i hope this mail|i hope this note|i hope all"
+    "|i hope everyone|i hope everybody"
     "|i hope everything|i trust you are|trust you are|looking forward|look forward|i look forward|we look forward"
     "|i'm looking forward|we're looking forward|i am looking forward|have a nice|have a good|have a great"
     "|have a lovely|have a wonderful|have a safe|have fun|enjoy your|enjoy the rest|see you|see ya|talk soon"
@@ -155,7 +157,8 @@ _WISHES = {
 _REPLIES = {
     "English": "no worries|no problem|not a problem|sounds good|sounds great|sounds fine|sounds like a plan"
     "|sounds perfect|looks good|looks great|lgtm|good question|great question|good point|fair enough|makes sense"
-    "|will do|on it|anytime|same here|same to you|you too|you are the best|you're the best|love it|that's great"
+    "|will do|on it|anytime|take your time|same here|same to you|you too|you are the best|you're the best|love it"
+    "|that's great"
     "|that's awesome|that's amazing|that's wonderful|that is great|good to know|thanks to|what do you think"
     "|what do you all think|what do you guys think|what are your thoughts|any thoughts|thoughts|any ideas"
     "|any feedback|let me think|quick question|one more thing|by the way|long time no see",
@@ -219,13 +222,15 @@ _REACTIONS = frozenset(
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
 _EAST_COURTESY = lazy(
-    r"(?:.{0,4}(?=你好|您好|大家好|早上好))?(?:[^\s，。、！]{0,8}(?:さん|様|老师|经理|总)?[，、：\s]\s?)?(?:大家好|各位好|你好|您好|早上好|下午好|晚上好|早安|谢谢|謝謝|感谢|感謝"
+    r"(?:.{0,4}(?=你好|您好|大家好|早上好))?(?:[^\s，。、！]{0,8}(?:さん|様|老师|经理|总)?[，、：\s]\s?)?(?:大家好|各位好|你好|您好|早上好|下午好|晚上好|早安|谢谢|謝謝"
+    "|(?:非常|十分|衷心|再次)?感[谢謝]"
     r"|多谢|辛苦|祝|此致|敬礼|顺颂|期待|如有|好的|收到|了解|嗯|是的|不客气|没问题|抱歉|对不起|不好意思|打扰|希望.{0,6}(?:一切|周末|顺利)"
-    r"|お疲れ|お世話|いつも|よろしく|宜しく|どうぞ|ありがとう|有難う|誠に|こんにちは|おはよう|こんばんは|はじめまして|失礼|敬具|拝啓|すみません"
+    r"|お疲れ|お世話|いつも|よろしく|宜しく|どうぞ|(?:ご.{1,4})?ありがとう|有難う|誠に|こんにちは|おはよう|こんばんは|はじめまして|失礼|敬具|拝啓|すみません"
     r"|申し訳|ご連絡ありがとう|ご返信|お返事|お忙しい|以上|承知|かしこまり|はい|ご確認)"
 )
 _MAX_EAST = 24  # characters
 _MAX_OPENING = 6  # words
+_MAX_NAME = 24  # characters
 
 
 class _Kind(IntEnum):
@@ -250,35 +255,39 @@ def may_be_courtesy(sentence: str, words: Sequence[str]) -> bool:
     """Return whether `is_courtesy` is worth asking. `words` are those of the sentence in lower case."""
     if len(sentence) > _MAX_LENGTH:
         return False
-    if len(words) <= 2 or not (words[0].isascii() or len(sentence) > _MAX_EAST):
+    if len(words) <= 2 or words[0] in _REACTIONS or not (words[0].isascii() or len(sentence) > _MAX_EAST):
         return True
-    openings = _read_openings()
-    return words[0] in openings or words[0] in _REACTIONS or words[1] in openings or words[2] in openings
+    # A name may stand before it: "Ann Lee, thanks".
+    starts = (0, 1, 2) if "," in sentence[:_MAX_NAME] else (0,)
+    return any(_find_opening(words[at:]) for at in starts if words[at] in _read_openings())
 
 
 def _is_empty(sentence: str) -> bool:
     """Return whether a sentence that may be a courtesy says nothing else."""
-    clauses = [words for clause in _CLAUSE_END.split(sentence) if (words := _WORD.findall(clause))]
-    while len(clauses) > 1 and (_is_name(clauses[0]) or _is_reaction(clauses[0])):
-        clauses = clauses[1:]  # "Ann, thanks", "Great, thanks"
-    if not clauses or not clauses[0]:
+    if not sentence.isascii() and len(sentence) <= _MAX_EAST and _EAST_COURTESY.match(sentence):
         return True
-    first = clauses[0]
+    clauses = [words for clause in _CLAUSE_END.split(sentence) if (words := _WORD.findall(clause))]
+    return not clauses or _say_nothing(clauses)
+
+
+def _say_nothing(clauses: Sequence[Sequence[str]]) -> bool:
+    """Return whether the clauses of a sentence, as their words, are one courtesy or several."""
+    first, later = clauses[0], clauses[1:]
+    if _is_reaction(first):  # "Great, thanks"
+        return not later or (len(later) == 1 and _is_name(later[0])) or _say_nothing(later)
     if len(first) > 1 and first[0].lower() in _REACTIONS and _find_opening(first) is None:
         first = first[1:]  # "Wow thanks"
     opening = _find_opening(first)
-    if opening is None and len(clauses) > 1 and (opening := _find_opening(first + clauses[1])):
-        first, clauses = first + clauses[1], clauses[1:]  # "Ich hoffe, ihr hattet"
+    if opening is None and later and (opening := _find_opening([*first, *later[0]])):
+        first, later = [*first, *later[0]], later[1:]  # "Ich hoffe, ihr hattet"
     if opening is None:
-        if not sentence.isascii() and len(sentence) <= _MAX_EAST and _EAST_COURTESY.match(sentence):
-            return True
-        return len(clauses) == 1 and (_is_reaction(clauses[0]) or (_is_name(clauses[0]) and len(clauses[0]) <= 2))
-    own, later = first[len(opening.words) :], clauses[1:]
+        return bool(later) and _is_name(first) and _find_opening(later[0]) is not None and _say_nothing(later)
+    own = first[len(opening.words) :]
     while later and later[0][0].lower() in _GOES_ON:
-        own, later = own + later[0], later[1:]
+        own, later = [*own, *later[0]], later[1:]
     if opening.kind != _Kind.WISH and any(not word.isalpha() or is_day_word(word.lower()) for word in own):
-        return opening.kind == _Kind.GREETING and all(word.isalpha() for word in own) and len(own) == 1
-    if opening.kind == _Kind.GREETING and len(own) > _MAX_GREETING:
+        return False  # it is worth reading
+    if opening.kind == _Kind.GREETING and _count_others(own, skips_names=False) > _MAX_GREETING:
         return False
     if _count_others(own, skips_names=True) > _MOST_OTHERS[opening.kind]:
         return False
@@ -286,7 +295,10 @@ def _is_empty(sentence: str) -> bool:
 
 
 def _is_name(words: Sequence[str]) -> bool:
-    return len(words) <= 3 and all(word[0].isupper() and word.isalpha() for word in words)
+    """Return whether a clause may be the name of a person."""
+    return len(words) <= 3 and all(
+        word[0].isupper() and word.isalpha() and not is_day_word(word.lower()) for word in words
+    )
 
 
 def _is_reaction(words: Sequence[str]) -> bool:

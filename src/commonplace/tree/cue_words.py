@@ -26,12 +26,13 @@ CUE_WORDS = {
         "|settled on|chosen|opted for|resolved to|confirmed|voted|rejected|declined|cancelled|canceled"
         "|postponed|rescheduled|called off|green light|go ahead|consensus|accepted|granted|vetoed|ratified"
         "|we picked|we stick with|appointed|has been moved|have been moved|final answer|turned down|scrapped"
-        "|we chose|i chose|they chose|chose to|was moved to|is moved to|now moved to",
+        "|we chose|i chose|they chose|chose to|was moved to|is moved to|now moved to"
+        "|we keep|we're keeping|we stay with|is off",
         promises="will|shall|i'll|we'll|you'll|he'll|she'll|they'll|it'll|won't|deadline|going to|need to|needs to"
         "|must|have to|has to|promise|promised|commit to|committed to|on track for|scheduled|planned for"
         "|plan to|plans to|takes over|take over|taking over|responsible for|in charge of|action item"
         "|no later than|at the latest|expires|expiry|starts on|ends on|goes live|go live|launches|eta|asap"
-        "|overdue|takes care of|take care of|assigned to|on call|takes effect|is to|are to|by the end of"
+        "|overdue|takes care of|take care of|assigned to|on call|takes effect|by the end of"
         "|by end of|by eod|by cob|by eow|due on|due by|due at|due before|due next|due this|due tomorrow"
         "|due today|is due|are due|was due|due date|due monday|due friday",
         asks="could you|can you|would you|will you|could we|can we|shall we|could someone|can someone|can anyone"
@@ -44,7 +45,8 @@ CUE_WORDS = {
         "|finished|completed|closed|closes|replaced|replaces|renamed|published|expired|exceeded|exceeds"
         "|increased|dropped|fell|injured|accident|strike|went down|is down|is gone|sold out|out of stock"
         "|out of order|promoted|elected|acquired|lawsuit|refund|refunded|replied|discovered|withdraw"
-        "|withdrawn|founded|succeeds|rose by|rose to|rose from",
+        "|withdrawn|founded|succeeds|rose by|rose to|rose from"
+        "|was down|were down|is closed|are down",
     ),
     "German": CueWords(
         decides="entschieden|beschlossen|entscheidung|beschluss|vereinbart|geeinigt|genehmigt|freigegeben|zugestimmt"
@@ -53,7 +55,8 @@ CUE_WORDS = {
         promises="ich werde|wir werden|werde ich|werden wir|wird bis|wird am|wird ab|muss|müssen|musst|soll|frist"
         "|stichtag|fällig|spätestens|verspreche|übernimmt|übernehme|übernehmen|kümmert sich|kümmere mich"
         "|kümmern uns|zuständig|verantwortlich|geplant|abgabe|abgabetermin|liefere|liefern wir|schicke"
-        "|läuft ab|in kraft|bis ende",
+        "|läuft ab|in kraft|bis ende"
+        "|abgabeschluss|einsendeschluss|anmeldeschluss|meldeschluss|bewerbungsschluss",
         asks="kannst du|könntest du|können sie|könnten sie|kann jemand|könnt ihr|könnten wir|können wir"
         "|weiß jemand|würdest du|würden sie|habt ihr|haben sie|hast du",
         reports="unterschrieben|unterzeichnet|veröffentlicht|geliefert|angekommen|kaputt|defekt|ausgefallen"
@@ -65,7 +68,8 @@ CUE_WORDS = {
     "French": CueWords(
         decides="décidé|décidée|décidons|décision|convenu|approuvé|approuvée|validé|validée|retenu|retenue|choisi"
         "|choisie|optons|opté|accepté|acceptée|refusé|refusée|rejeté|rejetée|annulé|annulée|reporté|reportée"
-        "|confirmé|confirmée|feu vert|tranché|adopté|adoptée|d'accord pour|nommé|nommée",
+        "|confirmé|confirmée|feu vert|tranché|adopté|adoptée|d'accord pour|nommé|nommée"
+        "|on part sur|a voté|ont voté|on garde|on prend",
         promises="je vais|nous allons|on va|serai|serons|enverrai|enverrons|ferai|ferons|livrerons|livrera|doit"
         "|doivent|échéance|délai|date limite|au plus tard|d'ici|m'occupe|s'occupe|s'occupera|prévu|prévue"
         "|promets|m'engage|à rendre|aura lieu|avant la fin|expire|je dois|nous devons|tu dois",
@@ -79,7 +83,8 @@ CUE_WORDS = {
     "Spanish": CueWords(
         decides="decidido|decidió|decidimos|decisión|acordado|acordamos|acordó|acuerdo|aprobado|aprobada|aprobó"
         "|aprobaron|elegido|elegida|elegimos|confirmado|confirmada|aceptado|aceptada|rechazado|rechazada"
-        "|cancelado|cancelada|aplazado|aplazada|pospuesto|pospuesta|optamos|quedamos en|visto bueno|luz verde",
+        "|cancelado|cancelada|aplazado|aplazada|pospuesto|pospuesta|optamos|quedamos en|visto bueno|luz verde"
+        "|nos quedamos con",
         promises="voy a|vamos a|enviaré|enviaremos|haré|haremos|entregaré|entregaremos|tendrá lugar|debe|deben|debemos"
         "|debo|tengo que|tenemos que|tienes que|hay que|plazo|fecha límite|vence|vencimiento|a más tardar"
         "|me encargo|se encarga|se encargará|nos encargamos|previsto|prevista|prometo|antes del|antes de fin",
@@ -88,7 +93,8 @@ CUE_WORDS = {
         "|llegaron|roto|rota|averiado|falló|robado|robaron|renunció|dimitió|contratado|contratamos"
         "|se incorpora|deja la|falleció|murió|nació|embarazada|ganó|ganamos|vendido|vendida|vendió|comprado"
         "|compramos|pagado|pagada|reparado|incidente|avería|retraso|terminado|terminada|cerrado|cerrada"
-        "|cierra|sustituye|caducado|caduca|aumenta|aumentó|subió|bajó|herido|huelga|agotado|ascendido",
+        "|cierra|sustituye|caducado|caduca|aumenta|aumentó|subió|bajó|herido|huelga|agotado|ascendido"
+        "|rompió|ha llegado|han llegado",
     ),
     "Italian": CueWords(
         decides="deciso|decisa|decisione|concordato|concordata|approvato|approvata|scelto|confermato|confermata"
@@ -115,7 +121,8 @@ CUE_WORDS = {
         "|avariado|avariada|falhou|roubado|roubaram|demitiu|contratado|contratámos|contratamos|faleceu|morreu"
         "|nasceu|grávida|ganhou|ganhámos|vendido|vendida|vendeu|comprado|comprou|pago|paga|reparado|incidente"
         "|avaria|atraso|atrasado|terminado|concluído|concluída|fechado|fechada|fecha|substitui|expirou"
-        "|aumenta|aumentou|subiu|desceu|ferido|greve|esgotado",
+        "|aumenta|aumentou|subiu|desceu|ferido|greve|esgotado"
+        "|avariou",
     ),
     "Dutch": CueWords(
         decides="besloten|besluit|beslissing|beslist|afgesproken|akkoord|goedgekeurd|gekozen|we kiezen|bevestigd"
@@ -133,7 +140,8 @@ CUE_WORDS = {
         "|postanowiliśmy|postanowiono|decyzja|decyzję|decyzji|uzgodniliśmy|uzgodniono|ustaliliśmy|ustalono"
         "|zatwierdzono|zatwierdzony|zatwierdzona|zatwierdził|zatwierdziła|zatwierdzili|wybraliśmy|wybrano"
         "|odrzucono|odrzucili|odwołano|odwołane|odwołany|przełożono|przełożone|przełożony|przesunięto"
-        "|zaakceptowano|zaakceptował|zgodziliśmy|potwierdzono|potwierdził",
+        "|zaakceptowano|zaakceptował|zgodziliśmy|potwierdzono|potwierdził"
+        "|odrzucony|odrzucona|odrzucone|odrzucił",
         promises="będzie|będą|będę|będziemy|wyślę|wyślemy|zrobię|zrobimy|przygotuję|przygotujemy|dostarczę|dostarczymy"
         "|musi|muszą|musimy|muszę|trzeba|termin|terminie|terminu|najpóźniej|do końca|zajmę się|zajmie się"
         "|odpowiedzialny|odpowiedzialna|odpowiada za|zaplanowano|obiecuję|upływa|wygasa",
@@ -177,7 +185,7 @@ CUE_WORDS = {
 }
 # Scripts without spaces: Chinese, Japanese.
 EAST_DECISION = lazy(
-    "决定|決定|确定|確定|同意|批准|达成一致|達成一致|敲定|取消|推迟|推遲|延期|确认|確認|选定|選定|定于"
+    "决定|決定|确定|確定|同意|批准|达成一致|達成一致|敲定|改到|改为|改成|换成|取消|推迟|推遲|延期|确认|確認|选定|選定|定于"
     "|決ま|決め|承認|合意|採用|中止|にしました|変更にな|可決"
 )
 EAST_PROMISE = lazy(

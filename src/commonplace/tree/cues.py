@@ -14,12 +14,13 @@ from typing import NamedTuple
 from commonplace.model.lazy import lazy
 from commonplace.text.words import DENSE_RUN
 from commonplace.tree.cue_words import CUE_WORDS, EAST_DECISION, EAST_PROMISE, EAST_QUESTION, EAST_REPORT
-from commonplace.tree.entities import find_dates, is_month
+from commonplace.tree.entities import find_dates, read_month_names
 
 # --- What turns a decision around ---
 _NEGATIONS = frozenset(
     """
-    not no never t cannot nothing without if whether until before to once
+    not no never t cannot nothing nobody none niemand personne nadie nessuno ninguém nikt никто ingen
+     without if whether until before to once
     nicht kein keine keinen nie ob falls wenn bevor pas aucun aucune si ne jamais sin ningún ninguna non nessuna nessun
     se não nenhum nenhuma sem niet geen als nie nic jeśli czy не нет если inte ingen inget om
     """.split()  # noqa: SIM905 - a list of these would be a page long
@@ -49,7 +50,7 @@ _WEEKDAYS = (
 )
 _NEAR_DAYS = (
     "today tonight heute aujourd'hui hoy oggi hoje vandaag dziś dzisiaj сегодня idag",
-    "tomorrow morgen demain mañana domani amanhã jutro завтра imorgon",
+    "tomorrow morgen demain mañana domani amanhã jutro завтра imorgon morgon",
     "übermorgen surlendemain dopodomani overmorgen pojutrze послезавтра",
 )
 # Before "morgen" and "mañana" these make it the morning.
@@ -69,6 +70,7 @@ _EAST_WEEKDAY = lazy(
     r"(?P<next>下|来|來)?(?:个|個)?(?:周|週|星期|礼拜|禮拜)(?P<day>[一二三四五六日天])|(?P<east>[月火水木金土日])曜"
 )
 _EAST_NEAR = lazy("今天|今日|明天|明日|后天|後天|明後日")
+_EAST_TOMORROW = lazy("明天|明日|后天|後天")
 _EAST_DAYS, _JAPANESE_DAYS = "一二三四五六日天", "月火水木金土日"
 _EAST_OFFSETS = {"今天": 0, "今日": 0, "明天": 1, "明日": 1, "后天": 2, "後天": 2, "明後日": 2}
 _EAST_PAST = lazy("上周|上週|上个|上個|先週|昨天|昨日")
@@ -78,6 +80,7 @@ _SHORT_DATE = lazy(
     r"\b(?:am|bis|vom|zum|den|der|ab|dnia|do|od|до|с|к|på|fra)\s(\d{1,2})\.(\d{1,2})(?:\.(?!\d)|(?=\s*(?:[,;:!?]|\Z)))"
 )
 
+_NUMBERS_DATE = lazy(r"\d[-/.]\d\d?[-/.]\d")
 _WORD, _DIGIT = lazy(r"[^\W_]+"), lazy(r"\d")
 _QUESTION_MARK = lazy(r"[?？؟](?=[\"'”’»)\]*_!?]*(?:\s|\Z))")
 _MAX_SENTENCE = 2_000  # characters that are looked at: what is longer is no sentence
@@ -100,6 +103,7 @@ _NONE = Cues()
 class _Phrase(NamedTuple):
     kind: int  # the field of CueWords
     words: tuple[str, ...]
+    at: int  # its longest word, by which it is found: that is rarely a small one
 
 
 def find_cues(sentence: str, occurred: str) -> Cues:
@@ -124,20 +128,21 @@ def read_cues(text: str, words: Sequence[str], occurred: str) -> Cues:
         return _read_east(text, dates, is_question=is_question)
     phrases = _read_phrases()
     if phrases.keys().isdisjoint(words):
-        promises = bool(dates) and not is_question and _has_deadline(words)
+        promises = bool(dates) and not is_question and _is_ahead(words)
         return Cues(asks=is_question, promises=promises, dates=dates) if dates or is_question else _NONE
     found = [False, False, False, False]
-    for at, word in enumerate(words):
-        for kind, phrase in phrases.get(word, ()):
-            if len(phrase) > 1 and tuple(words[at : at + len(phrase)]) != phrase:
+    for place, word in enumerate(words):
+        for kind, phrase, at in phrases.get(word, ()):
+            start = place - at
+            if len(phrase) > 1 and (start < 0 or tuple(words[start : start + len(phrase)]) != phrase):
                 continue
             if kind == _DECIDES:
-                found[kind] = found[kind] or _NEGATIONS.isdisjoint(words[max(0, at - _REACH) : at])
+                found[kind] = found[kind] or _NEGATIONS.isdisjoint(words[max(0, start - _REACH) : start])
             else:
-                found[kind] = found[kind] or kind != _ASKS or at <= 1
+                found[kind] = found[kind] or kind != _ASKS or start <= 1
     if is_question or found[_ASKS]:
         return Cues(asks=True, dates=dates)
-    promises = found[_PROMISES] or (bool(dates) and _has_deadline(words))
+    promises = found[_PROMISES] or (bool(dates) and _is_ahead(words))
     return Cues(decides=found[_DECIDES], promises=promises, dates=dates, reports=found[_REPORTS])
 
 
@@ -152,26 +157,29 @@ def _read_east(text: str, dates: tuple[str, ...], *, is_question: bool) -> Cues:
     decides, promises, reports = (
         pattern.search(text) is not None for pattern in (EAST_DECISION, EAST_PROMISE, EAST_REPORT)
     )
-    return Cues(decides=decides, promises=promises, dates=dates, reports=reports)
+    is_ahead = promises or _EAST_TOMORROW.search(text) is not None
+    return Cues(decides=decides, promises=is_ahead, dates=dates, reports=reports)
 
 
-def _has_deadline(words: Sequence[str]) -> bool:
-    """Return whether a day follows a word like "by" closely."""
+def _is_ahead(words: Sequence[str]) -> bool:
+    """Return whether the day that a sentence names is the last one for something, or tomorrow."""
     for at, word in enumerate(words):
         if word in _UNTIL and any(_may_be_day(near) for near in words[at + 1 : at + 4]):
+            return True
+        if _read_days().get(word) == (False, 1) and (at == 0 or words[at - 1] not in _MORNING):
             return True
     return False
 
 
 def _may_be_day(word: str) -> bool:
-    return word[0].isdigit() or word in _read_days() or is_month(word)
+    return word[0].isdigit() or word in _read_days() or word in read_month_names()
 
 
 def _find_days(text: str, words: Sequence[str], occurred: str) -> tuple[str, ...]:
     """Return the days that a sentence names, each once and in order."""
     found = set[str]()
     has_digit = _DIGIT.search(text) is not None
-    if has_digit:
+    if has_digit and (_NUMBERS_DATE.search(text) or not read_month_names().isdisjoint(words) or not text.isascii()):
         found.update(find_dates(text, occurred))
     names = not _read_days().keys().isdisjoint(words)
     is_east = not text.isascii() and DENSE_RUN.search(text) is not None
@@ -274,11 +282,12 @@ def _read_days() -> dict[str, tuple[bool, int]]:
 
 @cache
 def _read_phrases() -> dict[str, tuple[_Phrase, ...]]:
-    """Return the cues by their first word."""
+    """Return the cues by their longest word."""
     found: dict[str, list[_Phrase]] = {}
     for table in CUE_WORDS.values():
         for kind, phrases in enumerate(table):
             for phrase in phrases.split("|"):
                 words = tuple(_WORD.findall(phrase))
-                found.setdefault(words[0], []).append(_Phrase(kind, words))
+                longest = max(words, key=len)
+                found.setdefault(longest, []).append(_Phrase(kind, words, words.index(longest)))
     return {word: tuple(dict.fromkeys(phrases)) for word, phrases in found.items()}

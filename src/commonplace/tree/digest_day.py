@@ -1,28 +1,19 @@
-"""Make the digest of a day from its units: which threads matter, and the sentences that tell most of each.
+"""Make the digest of a day from its units: which threads matter, who wrote, what was decided and asked of the user.
 
-A sentence tells much if it decides, promises or names a day to come, has words of the title or words that others of the
-thread use, and is neither very short nor very long. Greetings, closings, quotes, code and tables are no sentences here.
-Only the beginning of a long unit is read, so a unit costs about as much as reading it from the index.
-
-Whoever calls `make_day_digest` knows the user's addresses, and which people have written before. Nothing here reads or
-writes a file.
+Whoever calls `make_day_digest` knows the user's addresses, and which people have written before. `digest_sentences`
+says how much each sentence tells. Nothing here reads or writes a file.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from datetime import date, datetime, timedelta
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
 from commonplace.model.names import short_hash
-from commonplace.text.words import DENSE_RUN, STOP_WORDS, fold_text, has_phrase
 from commonplace.tree.admission import is_admitted, is_one_of
-from commonplace.tree.courtesy import is_courtesy
-from commonplace.tree.cues import Cues, find_cues
 from commonplace.tree.digest import (
     ASKED,
     DECIDED,
@@ -33,7 +24,6 @@ from commonplace.tree.digest import (
     MOST_PEOPLE,
     MOST_SAID,
     MOST_THREADS,
-    SAID,
     DayDigest,
     DigestLine,
     DigestPerson,
@@ -43,58 +33,28 @@ from commonplace.tree.digest import (
     merge_people,
     rank_threads,
 )
-from commonplace.tree.entities import is_month, name_person
-from commonplace.tree.sentences import split_sentences, strip_marks
-from commonplace.tree.source import Person
+from commonplace.tree.digest_sentences import (
+    UnitSentence,
+    choose_different,
+    find_name_words,
+    has_name,
+    read_sentences,
+    score_sentences,
+    show_name,
+    to_line,
+)
+from commonplace.tree.entities import name_person
 from commonplace.tree.subjects import strip_prefixes
 from commonplace.tree.units import TreeUnit
 
 YOU = DigestPerson("", "you", 0)
-_MOST_READ, _MOST_SENTENCES = 3_000, 16  # characters and sentences of a unit
-_MAX_TEXT, _MAX_TITLE, _MAX_NAME = 240, 120, 60  # characters that are kept of a sentence, a title, a name
+_MAX_TEXT, _MAX_TITLE = 240, 120  # characters that are kept of a sentence and a title
 _MOST_AHEAD = timedelta(days=800)  # a later date is rarely one that anybody waits for
 _MOST_ASKED_OF_UNIT = 2  # questions to the user
-_FEWEST_WORDS, _FEWEST_SIGNS = 3, 6  # of a sentence; signs of one in a script without spaces
-_COURTESY_WORDS = 16  # a longer sentence says something
-_GREETING_WORDS, _CLOSING_WORDS, _CLOSING_LINES = 5, 4, 3
-_WORD = lazy(r"[^\W\d_]+")
-_DIGIT = lazy(r"\d")
+_MOST_RECIPIENTS = 20  # of a message, whose names are known
 _BEFORE_SECTION = " › "  # between the title of a document and the headings of a section
-_URL = lazy(r"[a-z]+://\S+|www\.\S+")
-_FENCE = lazy(r"(?s)```.*?(?:```|\Z)")
-# What begins a quote, a table, a command, a diff, code, or a field such as "Reviewed-by: Ann".
-_NO_PROSE = lazy(r"[>|$@{}<;/]|\w{1,4}>|[-=_*#]{3}|[-+](?![\s\d])|[A-Z]\w*(?:-\w+)+: ")
-# A word with a capital that does not begin the sentence.
-_NAME = lazy(r"(?<=[^.!?:\s] )[\"'“„«(]?([A-Z\u00c0-\u00de\u0391-\u03a9\u0400-\u042f][^\W_]+)")
-_NUMBER = lazy(r"\d[\d.,:]*")
-_MOST_CAPITALS = 0.2  # of the words of a thread
-_MOST_RECIPIENTS = 20
-_CODE_SIGN = lazy(r"[=(){};<>|_*/\\+~^&]")
-_MOST_CODE, _FEWEST_LETTERS = 0.08, 0.6  # of the signs of a sentence
-_PATCH = lazy(r"(?m)^(?:diff -|Index: \S|--- \S.*\n\+\+\+ \S|-----BEGIN )")
-_QUESTION_MARK = lazy(r"[?？؟]")
-_MOST_UNMARKED = 25  # words of a question without a mark
-_SURROGATE = lazy("[\ud800-\udfff]")
-
-
-class _UnitSentence(NamedTuple):
-    """A sentence of a unit, with what is needed to compare it with others."""
-
-    text: str
-    words: frozenset[str]
-    length: int  # words, or pairs of signs
-    cues: Cues
-    unit: TreeUnit
-    at: int  # its number in the unit
-
-    @property
-    def kind(self) -> str:
-        """What it does. What only begins like a question, and has no mark, is none if it is long or goes on."""
-        cues = self.cues
-        if not cues.asks or self.unit.kind == "document":
-            return DECIDED if cues.decides else SAID
-        is_short = self.length <= _MOST_UNMARKED and self.text[-1] not in ":：;,"
-        return ASKED if is_short or _QUESTION_MARK.search(self.text) else SAID
+_HAS_DIGIT = lazy(r"\d")
+_Scored = tuple[int, UnitSentence]
 
 
 class _ThreadFindings(NamedTuple):
@@ -152,12 +112,6 @@ def _name_group(unit: TreeUnit) -> str:
     return unit.thread or unit.id
 
 
-def _find_name_words(units: Iterable[TreeUnit]) -> Set[str]:
-    """Return the words of the names of everybody who writes or reads on a day."""
-    people = {person for unit in units for person in (unit.author, *unit.recipients[:_MOST_RECIPIENTS])}
-    return {word for person in people for word in _WORD.findall(person.name)}
-
-
 class _DayReader:
     """Who wrote on a day, and how its threads are read."""
 
@@ -166,7 +120,7 @@ class _DayReader:
         self._horizon = (day + min(_MOST_AHEAD, date.max - day)).isoformat()
         self._mine = {unit.id for unit in units if self._is_mine(unit)}
         self._people = merge_people(self._find_person(unit) for unit in units if unit.part == 1)
-        self._name_words = _find_name_words(units)
+        self._name_words = find_name_words(units, _MOST_RECIPIENTS)
         self._names = {person.id: person.name for person in self._people}
 
     def count_writers(self) -> Iterator[DigestPerson]:
@@ -179,7 +133,7 @@ class _DayReader:
     def _find_person(self, unit: TreeUnit) -> DigestPerson:
         if unit.id in self._mine:
             return YOU._replace(messages=1)
-        return DigestPerson(name_person(unit.author), _name(unit.author), 1)
+        return DigestPerson(name_person(unit.author), show_name(unit.author), 1)
 
     def _name_author(self, unit: TreeUnit) -> str:
         return YOU.name if unit.id in self._mine else self._names.get(name_person(unit.author), "")
@@ -188,14 +142,17 @@ class _DayReader:
         """Return what the units of one thread, in order of time, tell."""
         first = units[0]
         title = next(filter(None, (strip_prefixes(unit.title) for unit in units)), "")
-        title = _plain(title.partition(_BEFORE_SECTION)[0] if first.kind == "document" else title, _MAX_TITLE)
-        sentences = [sentence for unit in units for sentence in self._read_sentences(unit)]
-        scores = _score_sentences(sentences, title, self._name_words, self._day)
-        asked: list[tuple[DigestLine, _UnitSentence]] = []
-        said: list[tuple[DigestLine, _UnitSentence]] = []
-        for sentence, score in zip(sentences, scores, strict=True):
-            line = self._make_line(sentence, score, ident, title)
-            (asked if line.kind == ASKED else said).append((line, sentence))
+        title = to_line(title.partition(_BEFORE_SECTION)[0] if first.kind == "document" else title, _MAX_TITLE)
+        sentences = [sentence for unit in units for sentence in read_sentences(unit, self._day)]
+        scores = map(self._correct, sentences, score_sentences(sentences, title, self._name_words, self._day))
+        asked: list[_Scored] = []
+        said: list[_Scored] = []
+        for score, sentence in zip(scores, sentences, strict=True):
+            (asked if sentence.kind == ASKED else said).append((score, sentence))
+
+        def make_lines(scored: Iterable[_Scored]) -> list[DigestLine]:
+            return [self._make_line(sentence, score, ident, title) for score, sentence in scored]
+
         people = merge_people(
             self._find_person(unit)._replace(name=self._name_author(unit)) for unit in units if unit.part == 1
         )
@@ -214,231 +171,80 @@ class _DayReader:
             last=units[-1].occurred,
             first_day=self._day,
             last_day=self._day,
-            weight=self._weigh(units, named, [line for line, _ in said]),
-            asked=_choose_different(asked, MOST_ASKED),
-            said=_choose_different(said, MOST_SAID),
+            weight=self._weigh(units, named, said),
+            asked=_leave_out_thread(make_lines(choose_different(asked, MOST_ASKED))),
+            said=_leave_out_thread(make_lines(choose_different(said, MOST_SAID))),
         )
+        answered = max(mine, default="")
+        to_me = [item for item in asked if item[1].unit.occurred >= answered and self._is_to_me(item[1])]
+        due = [(item, day) for item in (*said, *asked) if (day := self._find_date(item[1]))]
         return _ThreadFindings(
             thread,
-            [line for line, _ in said if line.kind == DECIDED],
-            self._find_questions(asked, max(mine, default="")),
-            [date_line for line, sentence in (*said, *asked) for date_line in self._find_dates(line, sentence)],
-            max(mine, default=""),
+            make_lines(item for item in said if item[1].kind == DECIDED),
+            [line for item in _choose_of_units(to_me) for line in make_lines([item])],
+            [
+                line._replace(kind=DUE, day=day, score=line.score + 10 * _is_firm(item[1]))
+                for item, day in due
+                for line in make_lines([item])
+            ],
+            answered,
         )
 
-    def _read_sentences(self, unit: TreeUnit) -> Iterator[_UnitSentence]:
-        """Yield the sentences of a unit that may be shown."""
-        occurred = _tell_local_time(unit) or self._day
-        at = 0
-        for sentence in split_sentences(_cut_greeting(unit)):
-            text = strip_marks(sentence)
-            words = None if _NO_PROSE.match(sentence) else _find_words(text)
-            if words is not None and (len(words) > _COURTESY_WORDS or not is_courtesy(text)):
-                cues = find_cues(text, occurred)
-                yield _UnitSentence(text, frozenset(words) - STOP_WORDS, len(words), cues, unit, at)
-                at += 1
-                if at == _MOST_SENTENCES:
-                    return
+    def _correct(self, sentence: UnitSentence, score: int) -> int:
+        """Return the score of a sentence; less if the user knows it, or nobody said it."""
+        unit = sentence.unit
+        return score - 6 * (unit.id in self._mine) - 15 * (unit.kind == "document")
 
-    def _make_line(self, sentence: _UnitSentence, score: int, thread: str, title: str) -> DigestLine:
-        unit, text = sentence.unit, _plain(sentence.text, _MAX_TEXT)
-        score -= 6 * (unit.id in self._mine) + 15 * (unit.kind == "document")  # the user knows it; nobody said it
+    def _make_line(self, sentence: UnitSentence, score: int, thread: str, title: str) -> DigestLine:
+        unit, text = sentence.unit, to_line(sentence.text, _MAX_TEXT)
         who = self._name_author(unit)
         return DigestLine(text, who, unit.id, unit.occurred, score, sentence.kind, thread, title, self._day)
 
-    def _find_questions(self, asked: Sequence[tuple[DigestLine, _UnitSentence]], answered: str) -> Sequence[DigestLine]:
-        """Return the questions to the user that they did not answer on the same day."""
-        found: dict[str, list[DigestLine]] = {}
-        for line, sentence in asked:
-            unit = sentence.unit
-            if unit.id not in self._mine and unit.occurred >= answered and self._is_to_me(sentence):
-                found.setdefault(unit.id, []).append(line)
-        return [line for lines in found.values() for line in choose_lines(lines, _MOST_ASKED_OF_UNIT)]
-
-    def _is_to_me(self, sentence: _UnitSentence) -> bool:
+    def _is_to_me(self, sentence: UnitSentence) -> bool:
         """Return whether the user is asked: by name, or as the one who got the message."""
         unit = sentence.unit
-        if "replied" in unit.signals or unit.kind == "document":
+        if unit.id in self._mine or "replied" in unit.signals:
             return False
         me = self._me.get(unit.source, frozenset())
         names = {name for name in me if "@" not in name}
-        if "mentioned" in unit.signals and _has_name(sentence.text, names):
+        if "mentioned" in unit.signals and has_name(sentence.text, names):
             return True
         greeting = unit.text.lstrip().split("\n", 1)[0][:80]
         firsts = {name.split()[0] for name in names if name.strip()}
         others = [person for person in unit.recipients if not is_one_of(person, me)]
-        if len(others) < len(unit.recipients) and _has_name(greeting, firsts):
+        if len(others) < len(unit.recipients) and has_name(greeting, firsts):
             return True
         is_private = unit.kind == "chat" and not unit.recipients and unit.title == unit.author.name
         if "direct" not in unit.signals and not is_private:
             return False
-        return not _has_name(greeting, {word for person in others for word in _name(person).split()[:1]})
+        return not has_name(greeting, {word for person in others for word in show_name(person).split()[:1]})
 
-    def _find_dates(self, line: DigestLine, sentence: _UnitSentence) -> Iterator[DigestLine]:
-        """Yield a line for the first day to come that a sentence names."""
-        cues = sentence.cues
-        ahead = next((day for day in cues.dates if self._day < day <= self._horizon), None)
-        is_firm = cues.promises or cues.decides
-        if ahead is not None and (is_firm or _DIGIT.search(line.text)):
-            yield line._replace(kind=DUE, day=ahead, score=line.score + 10 * is_firm)
+    def _find_date(self, sentence: UnitSentence) -> str:
+        """Return the first day to come that a sentence names; "" if it says too little of it."""
+        ahead = next((day for day in sentence.cues.dates if self._day < day <= self._horizon), "")
+        return ahead if ahead and (_is_firm(sentence) or _HAS_DIGIT.search(sentence.text)) else ""
 
-    def _weigh(self, units: Sequence[TreeUnit], people: Sequence[DigestPerson], said: Sequence[DigestLine]) -> int:
+    def _weigh(self, units: Sequence[TreeUnit], people: Sequence[DigestPerson], said: Sequence[_Scored]) -> int:
         """Return how much a thread matters: what it tells, how many people wrote how much, and the user's part."""
-        best = max((line.score + 20 * (line.kind == DECIDED) for line in said), default=0)
+        best = max((score + 20 * (sentence.kind == DECIDED) for score, sentence in said), default=0)
         is_near = any(unit.id in self._mine or {"direct", "mentioned"} & unit.signals for unit in units)
         points = best + 10 * math.log2(1 + len(people)) + 6 * math.log2(1 + len(units)) + 12 * is_near
         return round(points) - 30 * (units[0].kind == "document")
 
 
-def _score_sentences(sentences: Sequence[_UnitSentence], title: str, people: Set[str], today: str) -> list[int]:
-    """Return what each sentence of a thread tells, in points that hold across threads. `people` are names of people,
-    word by word."""
-    of_title = {word for word in _split_words(title) if word not in STOP_WORDS}
-    uses = Counter(word for unit_words in _gather_words(sentences) for word in unit_words)
-    shared = {word for word, number in uses.items() if number > 1}
-    names = [[name for name in _NAME.findall(sentence.text) if name not in people] for sentence in sentences]
-    # Where every noun has a capital, as in German, it tells nothing.
-    is_german = sum(map(len, names)) > _MOST_CAPITALS * sum(sentence.length for sentence in sentences)
-    return [
-        _score(
-            sentence,
-            8 * min(3, len(sentence.words & of_title))
-            + 2 * min(4, len(sentence.words & shared))
-            + 6 * min(4, sum(not _is_day(name) for name in found) * (not is_german))
-            + 3 * min(2, len(_NUMBER.findall(sentence.text))),
-            today,
-        )
-        for sentence, found in zip(sentences, names, strict=True)
-    ]
+def _is_firm(sentence: UnitSentence) -> bool:
+    return sentence.cues.promises or sentence.cues.decides
 
 
-@lru_cache(maxsize=1_000)
-def _is_day(word: str) -> bool:
-    """Return whether a word names a day of the week, or a month."""
-    return is_month(word.lower()) or bool(find_cues(word, "2026-01-01").dates)
+def _choose_of_units(scored: Iterable[_Scored]) -> Iterator[_Scored]:
+    """Yield the best of each unit's sentences."""
+    units: dict[str, list[_Scored]] = {}
+    for item in scored:
+        units.setdefault(item[1].unit.id, []).append(item)
+    for items in units.values():
+        yield from sorted(items, key=lambda item: (-item[0], item[1].at))[:_MOST_ASKED_OF_UNIT]
 
 
-def _gather_words(sentences: Iterable[_UnitSentence]) -> Iterable[Set[str]]:
-    """Return the words of each unit."""
-    found: dict[str, set[str]] = {}
-    for sentence in sentences:
-        found.setdefault(sentence.unit.id, set()).update(sentence.words)
-    return found.values()
-
-
-def _score(sentence: _UnitSentence, detail: int, today: str) -> int:
-    """Return what a sentence tells. "Agreed, we move to Aarhus" decides more than "I felt accepted": what a sentence
-    decides or promises counts by its detail, which are its names and numbers, and its words of the thread."""
-    cues, length = sentence.cues, sentence.length
-    is_dated = bool(cues.dates) and _DIGIT.search(sentence.text) is not None
-    points = detail + (16 + detail // 2) * cues.decides + (6 + detail // 2) * cues.promises
-    points += (3 + 10 * is_dated) * any(day > today for day in cues.dates)
-    points += min(12, len(sentence.words)) - 12 * (length < 5) - 10 * (length > 45)
-    points += 2 * (sentence.at == 0)
-    points -= 15 * (sentence.text[-1] in ":：")  # it only introduces what comes next
-    return points - 15 * ("few-words" in sentence.unit.signals)
-
-
-def _choose_different(lines: Iterable[tuple[DigestLine, _UnitSentence]], most: int) -> tuple[DigestLine, ...]:
-    """Return the best lines of a thread, without those that say what a better one says."""
-    chosen: list[tuple[DigestLine, _UnitSentence]] = []
-    for line, sentence in sorted(lines, key=lambda item: (-item[0].score, item[0].time, item[0].unit, item[1].at)):
-        words = sentence.words
-        if all(10 * len(words & other.words) < 6 * min(len(words), len(other.words)) for _, other in chosen):
-            chosen.append((line, sentence))
-        if len(chosen) == most:
-            break
-    return tuple(line._replace(thread="", title="") for line, _ in chosen)
-
-
-def _cut_greeting(unit: TreeUnit) -> str:
-    """Return the beginning of a text without a line that only greets, and lines that only close and sign."""
-    text = _FENCE.sub("\n", unit.text) if "```" in unit.text else unit.text
-    patch = _PATCH.search(text) if unit.kind == "email" else None
-    text = text[: patch.start()] if patch else text
-    lines = text[:_MOST_READ].strip().split("\n")
-    if len(lines) > 1:
-        first = lines[0].strip()
-        words = first.split()
-        readers = {name for person in unit.recipients for name in _name(person).split()[:1]}
-        is_apart = not lines[1].strip() and _has_name(first, readers)
-        if len(words) <= _GREETING_WORDS and (first[-1:] in ",!，！、:–-" or is_apart):
-            lines = lines[1:]
-    if len(text) <= _MOST_READ:
-        _cut_closing(lines, _name(unit.author))
-    return "\n".join(lines)
-
-
-def _cut_closing(lines: list[str], author: str) -> None:
-    """Remove the last lines if they only close and sign."""
-    names = {author, *author.split()} - {""}
-    is_signed = False
-    for _ in range(_CLOSING_LINES):
-        while len(lines) > 1 and not lines[-1].strip():
-            lines.pop()
-        last = lines[-1].strip()
-        if len(lines) < 2 or len(last.split()) > _CLOSING_WORDS:
-            return
-        signs = _has_name(last, names)
-        if not (signs or last[-1:] in ",，" or (is_signed and last[-1:] not in ".?!。？！")):
-            return
-        is_signed = is_signed or signs
-        lines.pop()
-
-
-def _find_words(text: str) -> Sequence[str] | None:
-    """Return the words of a sentence in lower case; None for what is none: too short, a link, code, numbers."""
-    plain = _URL.sub("", text) if "://" in text or "www." in text else text
-    words = _WORD.findall(plain.lower())
-    letters = sum(map(len, words))
-    if not plain.isascii() and DENSE_RUN.search(plain):
-        return _split_words(plain) if letters >= _FEWEST_SIGNS else None
-    signs = len(plain) - plain.count(" ")
-    if len(words) < _FEWEST_WORDS or letters < _FEWEST_LETTERS * signs:
-        return None
-    return words if "?" in plain or len(_CODE_SIGN.findall(plain)) <= _MOST_CODE * signs else None
-
-
-def _split_words(text: str) -> list[str]:
-    """Return the words of a text in lower case; of a script without spaces, its pairs of signs."""
-    words = _WORD.findall(text.lower())
-    if text.isascii() or not DENSE_RUN.search(text):
-        return words
-    return [part for word in words for part in (_pair_signs(word) if DENSE_RUN.match(word) else (word,))]
-
-
-def _pair_signs(word: str) -> Sequence[str]:
-    return [word[at : at + 2] for at in range(max(1, len(word) - 1))]
-
-
-def _has_name(text: str, names: Set[str]) -> bool:
-    """Return whether a text names one of these people."""
-    if not names:
-        return False
-    folded = fold_text(text)
-    return any(len(name) > 1 and has_phrase(folded, fold_text(name)) for name in names)
-
-
-def _name(person: Person) -> str:
-    """Return a person's name as it is shown: "Lee, Ann" is Ann Lee, and who has no name is shown by the address."""
-    name = person.name or person.address.partition("@")[0]
-    last, comma, first = name.partition(",")
-    if comma and "," not in first and "." not in name and first.strip():
-        name = f"{first} {last}"
-    return _plain(name, _MAX_NAME)
-
-
-def _plain(text: str, most: int) -> str:
-    """Return a text on one line, as long as it may be, with characters that can be stored."""
-    line = " ".join(text.split())[:most]
-    return line if line.isprintable() else _SURROGATE.sub("\ufffd", line)
-
-
-def _tell_local_time(unit: TreeUnit) -> str:
-    """Return when a unit was by its sender's clock: "tomorrow" is theirs."""
-    if not unit.offset or not unit.occurred:
-        return unit.occurred
-    try:
-        return (datetime.fromisoformat(unit.occurred) + timedelta(minutes=unit.offset)).isoformat()
-    except (ValueError, OverflowError):
-        return unit.occurred
+def _leave_out_thread(lines: Iterable[DigestLine]) -> tuple[DigestLine, ...]:
+    """Return lines as a thread has them, which knows its own id and title, and its days."""
+    return tuple(line._replace(thread="", title="", day="") for line in lines)

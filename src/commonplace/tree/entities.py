@@ -161,9 +161,10 @@ def take_dates(text: str, occurred: str) -> tuple[list[tuple[str, str]], str]:
     return [(label.name.removeprefix("date:"), label.surface) for label in labels.found.values()], rest
 
 
-def is_month(word: str) -> bool:
-    """Return whether a word in lower case is the name of a month, or short for one."""
-    return word in _read_months()
+@cache
+def read_month_names() -> frozenset[str]:
+    """Return the names of the months in lower case, and what is short for them."""
+    return frozenset(_read_months())
 
 
 def choose_names(uses: Mapping[str, Mapping[str, int]]) -> set[str]:

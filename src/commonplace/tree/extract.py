@@ -24,11 +24,12 @@ _STEM = 6  # letters of a word that count: most endings come later
 _MIN_STEM = 3
 _MIN_STEMS, _MAX_TOKENS = 3, 90  # of a sentence
 _MIN_SIGNS = 0.7  # letters and digits among the signs that are no spaces
-# A cell of a table, a line of code, of a log, of a trace.
+# A row of a table, a line of code, of a log, of a trace.
 _PRINTED = lazy(
-    r"\||[{}<>]|=[=>]|\(\)|;\Z|\":|\A\W*(?:\d{4}-\d\d-\d\d[T ]\d\d:|\d\d:\d\d:\d\d|at \S+\(|File \"|Traceback)"
-    r"|\b(?:ERROR|WARN|INFO|DEBUG)\b"
+    r"\||[{}]|</?\w+>|==|=>|\(\);?\Z|;\Z|\":"
+    r"|\A\W*(?:\d{4}-\d\d-\d\d[T ]\d\d:|\d\d:\d\d:\d\d|at \S+\(|File \"|Traceback)|\b(?:ERROR|WARN|INFO|DEBUG)\b"
 )
+_NUMBER = lazy(r"\d(?<![\w.,:/-].)[\w.,:/-]*")
 
 # How much a sentence scores for what it does, and for each name or number.
 _PLAIN, _DECIDES, _PROMISES, _ASKS, _REPORTS, _SPECIAL = 0.2, 1.0, 0.4, 0.3, 0.3, 0.15
@@ -74,6 +75,7 @@ class _Sentence(NamedTuple):
 class _Candidate(NamedTuple):
     sentence: _Sentence
     value: float  # of what it says, for its length
+    tokens: int  # about
 
 
 def extract(passages: Sequence[Passage], most_tokens: int = 5_000, share: float = 0.15) -> list[Extracted]:
@@ -133,7 +135,7 @@ def _find_candidates(passages: Sequence[Passage], sentences: Sequence[_Sentence]
         score = (score + _score_content(one, passage.occurred)) * _weigh_form(one)
         if not passage.is_admitted:
             score *= _NOT_ADMITTED
-        found.append(_Candidate(one, score / (tokens + _SHORTEST) ** 0.5))
+        found.append(_Candidate(one, score / (tokens + _SHORTEST) ** 0.5, tokens))
     return found
 
 
@@ -174,9 +176,9 @@ def _score_content(one: _Sentence, occurred: str) -> float:
     cues = read_cues(one.text, one.words, occurred)
     words = one.text.split()
     names = sum(word[0].isupper() for word in words[1:])
-    numbers = sum(not word.isalpha() and any(map(str.isdigit, word)) for word in words)
+    numbers = len(_NUMBER.findall(one.text))
     score = _PLAIN + _SPECIAL * min(_MOST_SPECIAL, names + numbers)
-    return score + _score_cues(cues, has_number=numbers > 0) if cues else score
+    return score + _score_cues(cues, has_number=numbers > 0)
 
 
 def _score_cues(cues: Cues, *, has_number: bool) -> float:
@@ -205,12 +207,16 @@ def _choose(candidates: Sequence[_Candidate], limit: int) -> list[_Sentence]:
     """
     heap = [(-one.value, number) for number, one in enumerate(candidates)]
     heapify(heap)
-    counts, from_passage = Counter[str](), Counter[int]()
+    left = dict.fromkeys((stem for one in candidates for stem in one.sentence.stems), 1.0)
+    from_passage = Counter[int]()
     taken: list[_Sentence] = []
-    while heap:
+    while heap and limit > 0:
         negative, number = heap[0]
         one = candidates[number].sentence
-        fresh = sum(_TAKEN_BEFORE ** counts[stem] for stem in one.stems) / len(one.stems)
+        if candidates[number].tokens > 2 * limit:  # it has no room, however well that is estimated
+            heappop(heap)
+            continue
+        fresh = sum(map(left.__getitem__, one.stems)) / len(one.stems)
         value = candidates[number].value * fresh / (1 + _OF_ONE_PASSAGE * from_passage[one.passage])
         if value < -negative * (1 - 1e-9):
             heapreplace(heap, (-value, number))
@@ -220,7 +226,7 @@ def _choose(candidates: Sequence[_Candidate], limit: int) -> list[_Sentence]:
         if tokens <= limit:
             limit -= tokens
             taken.append(one)
-            counts.update(one.stems)
+            left.update((stem, left[stem] * _TAKEN_BEFORE) for stem in one.stems)
             from_passage[one.passage] += 1
     return taken
 
