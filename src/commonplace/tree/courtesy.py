@@ -101,7 +101,7 @@ _WISHES = {
     "|how is it going|how's it going|how is everything|how have you|how was your|it was nice|it was great to"
     "|it was good to|it was lovely|it was a pleasure|nice to|pleased to|great to hear|great to see|great to meet"
     "|good to see|good to meet|glad to hear|glad you|so glad"
-    "|i wish you|wish you|wishing you"
+    "|hope you survived|hope you slept|hope you made it|we wish you|i wish you|wish you|wishing you"
     "|my pleasure|fingers crossed"
     "|that's good to",
     "German": "mit freundlichen|mit besten|mit herzlichen|mit lieben|freundliche grüße|viele grüße|liebe grüße"
@@ -228,9 +228,13 @@ _EAST_COURTESY = lazy(
     r"|お疲れ|お世話|いつも|よろしく|宜しく|どうぞ|(?:ご.{1,4})?ありがとう|有難う|誠に|こんにちは|おはよう|こんばんは|はじめまして|失礼|敬具|拝啓|すみません"
     r"|申し訳|ご連絡ありがとう|ご返信|お返事|お忙しい|以上|承知|かしこまり|はい|ご確認)"
 )
-_MAX_EAST = 24  # characters
+_MAX_EAST, _MAX_EAST_NAME = 24, 4  # characters
 _MAX_OPENING = 6  # words
 _MAX_NAME = 24  # characters
+
+
+_LAUGHTER = lazy(r"(?:a?ha|he|ja|je|hi|ха|хе){2,}h?\Z|lo+l\Z|lmao\Z|哈{2}", re.IGNORECASE)
+_MAX_LAUGHED = 3  # words, with the laughter
 
 
 class _Kind(IntEnum):
@@ -265,7 +269,8 @@ def may_be_courtesy(sentence: str, words: Sequence[str]) -> bool:
 def _is_empty(sentence: str) -> bool:
     """Return whether a sentence that may be a courtesy says nothing else."""
     if not sentence.isascii() and len(sentence) <= _MAX_EAST and _EAST_COURTESY.match(sentence):
-        return True
+        parts = [part.strip() for part in _CLAUSE_END.split(sentence)]
+        return all(len(part) <= _MAX_EAST_NAME or _EAST_COURTESY.match(part) for part in parts)
     clauses = [words for clause in _CLAUSE_END.split(sentence) if (words := _WORD.findall(clause))]
     return not clauses or _say_nothing(clauses)
 
@@ -276,6 +281,8 @@ def _say_nothing(clauses: Sequence[Sequence[str]]) -> bool:
     if _is_reaction(first):  # "Great, thanks"
         return not later or (len(later) == 1 and _is_name(later[0])) or _say_nothing(later)
     if len(first) > 1 and first[0].lower() in _REACTIONS and _find_opening(first) is None:
+        if _LAUGHTER.match(first[0]) and len(first) <= _MAX_LAUGHED and not later:
+            return all(map(str.isalpha, first))
         first = first[1:]  # "Wow thanks"
     opening = _find_opening(first)
     if opening is None and later and (opening := _find_opening([*first, *later[0]])):
