@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
-from commonplace.tree.cues import is_day_word
+from commonplace.tree.cues import find_words, is_day_word
 
 _WORD = lazy(r"[^\W_]+")
 _CLAUSE_END = lazy(
@@ -250,22 +250,26 @@ class _Opening(NamedTuple):
     words: tuple[str, ...]
 
 
-def is_courtesy(sentence: str) -> bool:
-    """Return whether a sentence is a greeting, thanks, a wish, a closing, or a short reaction, and nothing else."""
-    return may_be_courtesy(sentence, _WORD.findall(sentence[:_MAX_LENGTH].lower())) and _is_empty(sentence)
+def is_courtesy(sentence: str, words: Sequence[str] | None = None) -> bool:
+    """Return whether a sentence is a greeting, thanks, a wish, a closing, or a short reaction, and nothing else.
 
-
-def may_be_courtesy(sentence: str, words: Sequence[str]) -> bool:
-    """Return whether `is_courtesy` is worth asking. `words` are those of the sentence in lower case."""
+    `words` are its words in lower case, from a caller that has them.
+    """
     if len(sentence) > _MAX_LENGTH:
         return False
+    return _may_be_courtesy(sentence, find_words(sentence) if words is None else words) and _is_empty(sentence)
+
+
+def _may_be_courtesy(sentence: str, words: Sequence[str]) -> bool:
     if len(words) <= 2 or words[0] in _REACTIONS or not (words[0].isascii() or len(sentence) > _MAX_EAST):
         return True
     # A name may stand before it: "Ann Lee, thanks".
     starts = (0, 1, 2) if "," in sentence[:_MAX_NAME] else (0,)
-    return any(_find_opening(words[at:]) for at in starts if words[at] in _read_openings())
+    openings = _read_openings()
+    return any(words[at] in openings and _find_opening(words[at:]) for at in starts)
 
 
+@lru_cache(maxsize=2_000)  # in a mailbox, a few people write the same greetings again and again
 def _is_empty(sentence: str) -> bool:
     """Return whether a sentence that may be a courtesy says nothing else."""
     if not sentence.isascii() and len(sentence) <= _MAX_EAST and _EAST_COURTESY.match(sentence):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
 from commonplace.text.words import DENSE_RUN, STOP_WORDS, estimate_tokens
-from commonplace.tree.courtesy import is_courtesy, may_be_courtesy
+from commonplace.tree.courtesy import is_courtesy
 from commonplace.tree.cues import Cues, find_words, read_cues
 from commonplace.tree.sentences import split_sentences, strip_marks
 
@@ -100,7 +100,7 @@ def _find_sentences(passages: Sequence[Passage]) -> Iterator[_Sentence]:
         for at, whole in enumerate(split_sentences(passage.text)):
             text = strip_marks(whole)
             words = find_words(text)
-            if words and not (may_be_courtesy(text, words) and is_courtesy(text)):
+            if words and not is_courtesy(text, words):
                 yield _Sentence(number, at, text, words, _find_stems(text, words), whole[0] == ">")
 
 
@@ -144,7 +144,7 @@ def _find_centres(passages: Sequence[Passage], sentences: Sequence[_Sentence]) -
 
     A word is near if the thread has it often, and few passages have it.
     """
-    spread, threads = Counter[str](), dict[str, Counter[str]]()
+    spread, threads = Counter[str](), {one.thread: Counter[str]() for one in passages}
     in_passage: set[str] = set()
     last = -1
     for one in sentences:
@@ -152,7 +152,7 @@ def _find_centres(passages: Sequence[Passage], sentences: Sequence[_Sentence]) -
             spread.update(in_passage)
             in_passage, last = set(), one.passage
         in_passage.update(one.stems)
-        threads.setdefault(passages[one.passage].thread, Counter()).update(one.stems)
+        threads[passages[one.passage].thread].update(one.stems)
     spread.update(in_passage)
     total = len(passages) + 1
     rareness = {stem: log(total / number) + 0.1 for stem, number in spread.items()}
