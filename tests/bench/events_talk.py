@@ -1,13 +1,9 @@
-"""The ordinary sentences in the mailbox of `events_maker`: work, small talk, and what is said of its topics.
-
-Nothing here is an event. Some sentences have the words of events in them ("decided", "will", "agreed"), and some have
-rare names and numbers, as the chatter of real mail has. No name stands here in so many sentences that it would be a
-topic. `events_maker` fills the slots.
-"""
+"""Ordinary sentences for the mailbox of `events_maker`, read from events_talk.txt. `events_prose` fills their slots."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -16,7 +12,7 @@ class TalkTable(NamedTuple):
 
     sentences: tuple[str, ...]
     questions: tuple[str, ...]
-    greetings: tuple[str, ...]
+    greetings: tuple[str, ...]  # "" for none
     closings: tuple[str, ...]
     things: tuple[str, ...]
     days: tuple[str, ...]
@@ -24,325 +20,25 @@ class TalkTable(NamedTuple):
     openers: tuple[str, ...] = ()
 
 
-_ENGLISH = TalkTable(
-    sentences=(
-        "I went over {thing} with {first} and only found small things.",
-        "{first} still has {thing}, I'll pick it up when I'm over there.",
-        "There are {n} lines in {thing} that nobody can explain.",
-        "Sorry for the late reply, I was out until {day}.",
-        "I put {thing} into the shared folder, second level.",
-        "The file from {first} opens fine here, it just takes a while.",
-        "We were {n} people in the call and half of them on mute.",
-        "I'd rather not touch {thing} before {first} is back.",
-        "It rained into the stairwell again, but only a little.",
-        "{first} says hi.",
-        "Traffic was awful, so I missed the first half.",
-        "I've asked {first} to have another look at {thing}.",
-        "My version of {thing} is older than yours, please ignore it.",
-        "The numbers in column {n} look plausible to me.",
-        "Not urgent at all, just so that you know.",
-        "{first} and {other} have been talking about {thing} for weeks.",
-        "I think we can leave {thing} as it is for the moment.",
-        "As far as I know {first} prefers the old layout.",
-        "Page {n} of {thing} has a typo in the heading.",
-        "I'll be at my desk until {clock} if you need me.",
-        "The projector in the small room makes that noise again.",
-        "Both versions of {thing} are in the folder, take whichever you like.",
-        "{other} was surprised to hear it, to put it mildly.",
-        "For me the shorter text is fine.",
-        "Lunch was decent for once, they had the lentils.",
-        "I've printed {thing} and left it on your chair.",
-        "Apparently {first} never got my mail from {day}.",
-        "We ran out of paper on the third floor.",
-        "I'm fine with either, honestly.",
-        "{first} wanted to know who wrote {thing}, and I had no idea.",
-        "The old link to {thing} doesn't work any more.",
-        "That is all from my side.",
-        "I'll ask {other} when we bump into each other.",
-        "On {day} I'm working from home.",
-        "Here's {thing}, with {first}'s remarks in the margin.",
-        "My notes from {day} are a mess, so bear with me.",
-        "I had {n} mails about this and none of them helped.",
-        "The plant in the hallway is finally recovering.",
-        "{first} found a nicer picture for the cover.",
-        "If {thing} is too long, cut the second part.",
-        "I don't think {first} has read it yet.",
-        "You'll find {thing} where it always is.",
-        "The cleaning crew moved all the chairs again.",
-        "It took me {n} minutes to find {thing}, then another ten to open it.",
-        "{other} has a cold and sounds terrible.",
-        "The meeting room was double-booked, so we stood in the corridor.",
-        "I like the second paragraph of {thing} best.",
-        "{first} did most of the work on {thing}, I only fixed commas.",
-        "The lift is slow today.",
-        "As usual the truth is somewhere in between.",
-        "Somebody left an umbrella at my desk, blue with white dots.",
-        "I merged both lists, {n} rows in total.",
-        "Your last comment on {thing} made me smile.",
-        "It's the same as in the version before, just with other fonts.",
-        "{first} would like to see {thing} once more, no rush.",
-        "The kettle on our floor is broken again.",
-        "I'll send {thing} around when {first} is done with it.",
-        "We agreed to disagree about {thing}, as always.",
-        "{first} decided to take the stairs and was faster than the lift.",
-        "I will bring cake on {day}.",
-        "I promised {first} not to mention the football.",
-        "In the end we decided nothing and had coffee.",
-        "By {day} I should be able to hear again on my left ear.",
-        "{other} will join us a little later.",
-        "My cousin in {town} has the same coffee grinder.",
-        "We spent the weekend near {town}, mostly in the rain.",
-        "{first} recommends the bakery in {town}, the one by the bridge.",
-        "My brother moved to {town}, {n} boxes and no lift.",
-        "The train from {town} was {n} minutes late again.",
-        "I grew up near {town}, so I know that kind of weather.",
-        "{other} ran the half marathon in {town} and still can't walk.",
-        "There's a postcard from {town} on the fridge, no name on it.",
-        "{first} showed us {n} photos of {town}.",
-        "The bus to {town} now stops right at our door.",
-        "I found {n} pounds in my winter coat.",
-        "The radio said it'll be {n} degrees on {day}.",
-        "Thanks for {thing}, that was quick.",
-        "Thanks, {first} told me already.",
-        "Please don't wait for me on {day}.",
-        "I tried it twice, once with {thing} and once without.",
-        "{first} thinks that {thing} could do with a table of contents.",
-        "The intern sorted {thing} by colour, which is a new idea.",
-        "I have nothing to add to what {first} wrote.",
-        "The chairs in the corridor are for {other}.",
-        "You were right about {thing}, I had the wrong one open.",
-        "I'm halfway through {thing} and still awake.",
-        "Maybe {first} can explain it better than I can.",
-        "The photo of {thing} is a bit dark.",
-        "We talked about it over lunch, nothing new.",
-        "I keep forgetting where {thing} is saved.",
-        "{first} is on the phone all day, so I'm writing instead.",
-        "The window in the small room doesn't close properly.",
-        "On second thoughts the blue one looks fine, too.",
-        "I gave {other} your greetings.",
-        "Half of {thing} is from last year, the other half is guesswork.",
-        "The door code didn't work for me on {day}, but it did for {first}.",
-        "I can live with that.",
-        "It's a pity that {first} couldn't make it.",
-    ),
-    questions=(
-        "Did {first} get back to you about {thing}?",
-        "Is there a newer version of {thing}?",
-        "Shall we have lunch on {day}?",
-        "Does {other} know about this?",
-        "Where did you put {thing}?",
-        "Could you forward me {thing} when you find it?",
-        "Any news from {first}?",
-        "Was {first} there as well?",
-    ),
-    greetings=("Hi {first},", "Hello {first},", "Dear {first},", "{first},", "Hi {first}!", "Morning {first},", ""),
-    closings=("Thanks,", "Best regards,", "Cheers,", "Kind regards,", "Best,", "See you,", ""),
-    things=(
-        "the cost sheet", "the second draft", "the seating plan", "the spare keys", "the order form", "the slide deck",
-        "the wiring diagram", "the price list", "the packing list", "the test plan", "the travel form", "the survey",
-        "the inventory", "the job advert", "the questionnaire", "the badge list", "the delivery note", "the rota",
-        "the time sheet", "the checklist", "the interview notes", "the budget line", "the data sheet", "the phone list",
-        "the annex", "the demo video", "the parking permit", "the safety briefing", "the room booking", "the error log",
-        "the photo folder", "the login page", "the status report", "the drawing", "the summary", "the glossary",
-        "the spreadsheet", "the last chapter", "the map of the yard", "the sketch", "the transcript", "the print-out",
-    ),
-    days=("Monday", "Tuesday", "Wednesday", "Thursday", "Friday"),
-    titles=(
-        "{bare}", "{bare} again", "question about {thing}", "notes on {thing}", "your comment on {thing}", "small thing",
-        "{bare}, new version", "{bare} for {day}", "where is {thing}", "quick one", "{bare} and lunch", "about {day}",
-        "re-reading {thing}",
-    ),
-    openers=("By the way, ", "Anyway, ", "Also, ", "As I said, ", "To be honest, ", "Just so you know, "),
-)  # fmt: skip
-_GERMAN = TalkTable(
-    sentences=(
-        "Ich habe {thing} mit {first} durchgesehen, es waren nur Kleinigkeiten.",
-        "{first} hat {thing} noch, ich hole es bei Gelegenheit ab.",
-        "Am {day} arbeite ich von zu Hause.",
-        "Entschuldige die späte Antwort, ich war bis {day} unterwegs.",
-        "In der Besprechung waren wir zu {n}, die Hälfte davon stumm.",
-        "Die Zahlen in Spalte {n} kommen mir plausibel vor.",
-        "Das ist nicht eilig, nur damit du es weißt.",
-        "Der Aufzug ist heute wieder langsam.",
-        "Ich habe {thing} ausgedruckt und auf deinen Stuhl gelegt.",
-        "{first} lässt grüßen.",
-        "Von mir aus kann {thing} so bleiben.",
-        "Das Wetter soll am {day} besser werden.",
-        "Ich bringe am {day} Kuchen mit.",
-        "Am Ende haben wir nichts beschlossen und Kaffee getrunken.",
-        "{other} ist erkältet und klingt furchtbar.",
-        "Auf Seite {n} ist ein Tippfehler in der Überschrift.",
-        "Mein Bruder ist nach {town} gezogen, {n} Kisten ohne Aufzug.",
-        "Danke für {thing}, das ging schnell.",
-    ),
-    questions=("Weißt du, wo {thing} liegt?", "Gehen wir am {day} essen?", "War {first} auch dabei?"),
-    greetings=("Hallo {first},", "Guten Morgen {first},", "Moin {first},"),
-    closings=("Viele Grüße,", "Gruß,", "Danke und bis bald,", "Schöne Grüße,"),
-    things=("die Liste", "der Entwurf", "das Protokoll", "die Skizze", "das Formular", "die Übersicht", "das Angebot"),
-    days=("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag"),
-    titles=("{bare}", "Frage zu {bare}", "{bare}, neue Fassung", "Kurze Rückfrage", "Für {day}"),
-)
-_FRENCH = TalkTable(
-    sentences=(
-        "J'ai relu {thing} avec {first}, il n'y a que des détails.",
-        "{first} a encore {thing}, je passe le prendre.",
-        "Désolé pour la réponse tardive, j'étais absent jusqu'à {day}.",
-        "Nous étions {n} à la réunion, dont la moitié sans micro.",
-        "Rien d'urgent, c'est juste pour information.",
-        "L'ascenseur est lent aujourd'hui.",
-        "{day} je travaille à la maison.",
-        "J'ai imprimé {thing} et je l'ai posé sur ta chaise.",
-        "{first} te passe le bonjour.",
-        "Pour moi la version courte suffit.",
-        "J'apporte un gâteau {day}.",
-        "{other} est enrhumé et n'a plus de voix.",
-        "À la page {n} il y a une coquille dans le titre.",
-        "Ma cousine de {town} a le même moulin à café.",
-        "Merci pour {thing}, c'était rapide.",
-        "Finalement on n'a rien décidé et on a pris un café.",
-    ),
-    questions=("Tu sais où est {thing}?", "On déjeune ensemble {day}?", "{first} était là aussi?"),
-    greetings=("Bonjour {first},", "Salut {first},", "Cher {first},"),
-    closings=("Bien à toi,", "Cordialement,", "Merci,", "Bonne journée,"),
-    things=("la liste", "le brouillon", "le formulaire", "le croquis", "le tableau", "le compte rendu", "la photo"),
-    days=("lundi", "mardi", "mercredi", "jeudi", "vendredi"),
-    titles=("{bare}", "question sur {thing}", "{bare}, nouvelle version", "petite question", "pour {day}"),
-)
-_SPANISH = TalkTable(
-    sentences=(
-        "Repasé {thing} con {first} y solo había detalles.",
-        "{first} todavía tiene {thing}, ya paso a buscarlo.",
-        "Perdona la tardanza, estuve fuera hasta el {day}.",
-        "Éramos {n} en la llamada y la mitad sin micrófono.",
-        "No corre prisa, es solo para que lo sepas.",
-        "Hoy el ascensor va despacio.",
-        "El {day} trabajo desde casa.",
-        "Imprimí {thing} y te lo dejé en la silla.",
-        "{first} te manda saludos.",
-        "A mí me vale la versión corta.",
-        "El {day} traigo un pastel.",
-        "{other} está resfriado y casi no tiene voz.",
-        "En la página {n} hay una errata en el título.",
-        "Mi hermano se mudó a {town}, {n} cajas y sin ascensor.",
-        "Gracias por {thing}, qué rapidez.",
-        "Al final no decidimos nada y tomamos café.",
-    ),
-    questions=("¿Sabes dónde está {thing}?", "¿Comemos juntos el {day}?", "¿Estaba también {first}?"),
-    greetings=("Hola {first}:", "Buenos días, {first}:", "Hola, {first}:"),
-    closings=("Un saludo,", "Gracias,", "Saludos,", "Hasta luego,"),
-    things=("la lista", "el borrador", "el formulario", "el dibujo", "la tabla", "el acta", "la foto"),
-    days=("lunes", "martes", "miércoles", "jueves", "viernes"),
-    titles=("{bare}", "duda sobre {thing}", "{bare}, versión nueva", "una pregunta", "para el {day}"),
-)
-TALK: Mapping[str, TalkTable] = {"en": _ENGLISH, "de": _GERMAN, "fr": _FRENCH, "es": _SPANISH}
+def _read_parts() -> Mapping[str, tuple[str, ...]]:
+    """Return the lines of the file by part."""
+    parts: dict[str, list[str]] = {}
+    name = ""
+    for line in Path(__file__).with_name("events_talk.txt").read_text("utf-8").splitlines():
+        if line.startswith("[") and line.endswith("]") and "/" not in line:
+            name = line.strip("[]")
+        elif line and not line.startswith("#"):
+            parts.setdefault(name, []).append("" if line == "-" else line)
+    return {part: tuple(lines) for part, lines in parts.items()}
 
-_TOWNS = (
-    "Whitby Kendal Buxton Matlock Skipton Hexham Alnwick Keswick Tenby Ruthin Conwy Dolgellau Brecon Ledbury Bruges "
-    "Namur Dinant Maastricht Zwolle Kampen Hoorn Edam Ribe Odense Viborg Bergen Molde Narvik Lund Kalmar Visby Turku "
-    "Porvoo Rauma Parnu Riga Kaunas Torun Opole Brno Olomouc Pecs Eger Maribor Piran Split Zadar Kotor Ohrid Plovdiv "
-    "Sibiu Trento Lucca Siena Orvieto Lecce Ragusa Girona Cuenca Ronda Evora Braga Nantes Vannes Dinan Annecy Arles "
-    "Colmar Bamberg Goslar Celle Husum Stade Wismar Greiz"
-)
-TOWNS = tuple(_TOWNS.split(" "))
 
-# What is said of topics, by the group that `events_text` names. {name} is the topic.
-TOPIC_TALK: Mapping[str, tuple[str, ...]] = {
-    "work": (
-        "Most of {thing} is about {name} anyway.",
-        "{name} looks better in the dark colours, says {first}.",
-        "I spent the morning with {name} and now my eyes hurt.",
-        "The screenshots of {name} are too small to read.",
-        "{first} wants to show {name} to the visitors on {day}.",
-        "There are {n} open points for {name}, most of them old.",
-        "Everything I know about {name} is in {thing}.",
-        "For {name} we need somebody with patience.",
-        "{other} called {name} elegant, which is a first.",
-        "Did you see what {first} did to {name}?",
-        "I've never understood why {name} needs {n} tables.",
-        "The part of {name} that reads {thing} is slow, but fine.",
-        "If anybody asks about {name}, send them to {first}.",
-        "{first} and I looked at {name} together, about {n} minutes.",
-        "With {name} it's always the same story.",
-        "My slides on {name} are almost ready.",
-        "It's quiet around {name} this week.",
-        "Half of the questions were about {name}, the rest about lunch.",
-    ),
-    "people": (
-        "{first} was at {name} on {day} and brought back {thing}.",
-        "We had a call with {name}, very friendly.",
-        "{name} sent {thing} without a cover letter.",
-        "I'm on my way to {name} and will read the rest on the train.",
-        "Nobody from {name} was in the meeting.",
-        "{first} handles {name} while {other} is away.",
-        "The folder for {name} has {n} pages by now.",
-        "What do they say in {name} about {thing}?",
-        "I always forget the extension of {name}.",
-        "As for {name}, {first} knows more than I do.",
-        "The visitors from {name} liked the coffee.",
-        "There's a box for {name} in the corridor, who packed it?",
-        "{other} used to work for {name}, years ago.",
-        "On {day} {first} is at {name} all day.",
-        "The photos of {name} are in the folder.",
-        "They still use the old forms at {name}.",
-    ),
-    "ticket": (
-        "I added a comment to {name}, nothing new.",
-        "{name} is still in my list.",
-        "{first} asked whether {name} and the other one are the same.",
-        "See {name} for the screenshots.",
-        "The discussion in {name} is {n} comments long by now.",
-        "Could somebody read {name} with fresh eyes?",
-        "I can reproduce {name} on {first}'s machine, not on mine.",
-        "As {first} wrote in {name}, it depends on the weather.",
-        "For {name} we'd need {thing}.",
-        "I put {name} on the list for {day}.",
-        "It looks like {name}, but it's something else.",
-        "{first} and {other} both have {name} open.",
-    ),
-    "file": (
-        "I have {name} open next to {thing}.",
-        "Line {n} of {name} looks odd to me.",
-        "{first} says that {name} was always like that.",
-        "Who touched {name} last?",
-        "The comment at the top of {name} is from {first}.",
-        "I compared {name} with {thing}, they are not the same.",
-        "Please have a look at {name} when you can.",
-        "There are {n} lines in {name} that I don't get.",
-        "Without {name} it runs, oddly enough.",
-        "The order in {name} matters, {other} told me.",
-    ),
-    "page": (
-        "It's all written down in {name} if you need it.",
-        "{first} cleaned up {name} a little.",
-        "Step {n} in {name} is a bit vague.",
-        "I read {name} on the train.",
-        "The picture in {name} is upside down.",
-        "For the rest see {name} please.",
-        "{other} printed {name} and put it on the wall.",
-        "Is {name} still what we do?",
-        "Newcomers should read {name} first.",
-        "I had {name} open the whole time.",
-    ),
-    "code": (
-        "I keep mistyping {name}, it must be the heat.",
-        "What is {name} on your machine?",
-        "{first} wondered what {name} is good for.",
-        "With {name} at {n} it feels about the same.",
-        "The log is full of {name}, but that's normal.",
-        "Most of the pages mention {name} without explaining it.",
-        "I searched for {name} and got {n} hits.",
-        "{first} once drew a picture of {name}, it's in {thing}.",
-        "As long as {name} is there, leave it.",
-        "My guess is {name}, {other} thinks it's the cable.",
-    ),
+_PARTS = _read_parts()
+TALK: Mapping[str, TalkTable] = {
+    language: TalkTable(*(_PARTS.get(f"{language} {part}", ()) for part in TalkTable._fields))
+    for language in ("en", "de", "fr", "es")
 }
-NEWSLETTER_LINES = (
-    "{brand}: everything for the colder days, until {date}.",
-    "Are you ready for the season, dear customer?",
-    "Our winner of the month comes from {town}.",
-    "We decided to make shipping free for you.",
-    "Only {n} pieces left of the woollen blanket.",
-    "{brand} will surprise you on {date}.",
-    "New in store: {n} lamps, all of them warm.",
-    "What do you think of our new look?",
-)
+TOWNS = _PARTS["towns"]
+TOPIC_TALK: Mapping[str, tuple[str, ...]] = {  # what is said of topics, by the group that `events_text` names
+    part.removeprefix("topic "): lines for part, lines in _PARTS.items() if part.startswith("topic ")
+}
+NEWSLETTER_LINES = _PARTS["newsletter"]
