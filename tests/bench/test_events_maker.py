@@ -155,7 +155,7 @@ def test_days_and_weeks_are_those_of_the_owner(mailbox: EventsMailbox) -> None:
 
 
 def test_telling_words_mean_one_event(mailbox: EventsMailbox) -> None:
-    """The two or three telling words of what is planted stand early in its sentence, and in no other message together."""
+    """The two or three telling words of what is planted stand early in its sentence, and together in no other mail."""
     texts = {
         message.message_id: f"{message.title} {own_text(message)}".casefold() for message in mailbox.truth.messages
     }
