@@ -100,7 +100,7 @@ class MailboxPlan:
         days = self._draw_event_days(count)
         self.event_days.update(days)
         mondays = [number for number, day in enumerate(days) if day.weekday() == 0]
-        late = self.rng.sample(mondays, min(2, len(mondays)))  # in UTC these are in the week before
+        late = self.rng.sample(mondays, min(2, len(mondays), count // 10))  # in UTC these are in the week before
         others = [number for number in range(count) if number not in mondays]
         late += self.rng.sample(others, min(len(others), count // 10 - len(late)))
         for number, (text, day) in enumerate(zip(texts, days, strict=True)):
