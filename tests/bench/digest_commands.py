@@ -226,10 +226,10 @@ def read_section(text: str, section: Section) -> str:
     for line in text.splitlines():
         label, colon, rest = line.strip(" #*_").partition(":")
         is_item = bool(re.match(r"\s*([-•>]|\* |\d+\.)|\s\s", line))
-        is_match = len(label) < 60 and bool(HEADINGS[section].search(label))
-        is_heading = line.startswith(("#", "**")) or (bool(colon) and not rest.strip(" *_") and not is_item)
-        if is_heading or (colon and is_match and not is_item):
-            is_inside = is_match
+        parts = [name for name, pattern in HEADINGS.items() if len(label) < 60 and pattern.search(label)]
+        is_bare = not rest.strip(" *_") or bool(parts)
+        if line.startswith(("#", "**")) or (colon and is_bare and not is_item):
+            is_inside = section in parts
             lines += [rest] * is_inside
         elif is_inside:
             lines.append(line)

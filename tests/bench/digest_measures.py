@@ -14,7 +14,7 @@ from tests.bench.events_truth import EventsMessage, EventsTruth, PlantedDate, Pl
 
 SPAN = 300  # characters in which the telling words of an event must stand
 DAY_LIMIT, WEEK_LIMIT = 1_500, 4_000  # characters of a digest
-_SHINGLE = 6  # words by which a line is known to quote a message
+_RUN = 6  # words by which a line is known to quote a message
 _LEARNED_AFTER = timedelta(days=45)  # by then every regular has written
 
 
@@ -55,7 +55,7 @@ class EventsBook:
         return {f"mail:{message.message_id}": message for message in self.truth.messages}
 
     @cached_property
-    def shingles(self) -> QuotedText:
+    def quoted(self) -> QuotedText:
         """What every message says, to tell from which day a line is."""
         return QuotedText(self.truth.messages)
 
@@ -88,24 +88,30 @@ class QuotedText:
             known = self._machines if message.role == "machine" else self._own
             known.update(_runs(" ".join(message.own)))
 
-    def quotes_others(self, line: str, days: set[date]) -> bool:
-        """Return whether a line quotes a message of people, and no message of these days."""
-        runs = set(_runs(line))
-        if not runs & self._own:
-            return False
-        return not any(runs & set(_runs(f"{one.title} {one.plain}")) for day in days for one in self._messages[day])
+    def find_others(self, text: str, days: set[date]) -> list[str]:
+        """Return the lines that quote messages of people, but none of these days."""
+        near = self._collect_runs([one for day in days for one in self._messages[day]])
+        return [line for line, runs in _lines(text) if runs & self._own and not runs & near]
 
-    def quotes_machines(self, line: str, days: set[date]) -> bool:
-        """Return whether a line quotes a machine, and no message of people of these days."""
-        runs = set(_runs(line))
+    def find_machines(self, text: str, days: set[date]) -> list[str]:
+        """Return the lines that quote machines, and nobody of these days."""
         people = [one for day in days for one in self._messages[day] if one.role != "machine"]
-        return bool(runs & self._machines) and not any(runs & set(_runs(one.plain)) for one in people)
+        near = self._collect_runs(people)
+        return [line for line, runs in _lines(text) if runs & self._machines and not runs & near]
+
+    def _collect_runs(self, messages: Iterable[EventsMessage]) -> set[str]:
+        return {run for one in messages for run in (*_runs(one.title), *_runs(one.plain))}
+
+
+def _lines(text: str) -> Iterator[tuple[str, set[str]]]:
+    for line in text.splitlines():
+        yield line, set(_runs(line))
 
 
 def _runs(text: str) -> Iterator[str]:
     words = re.findall(r"\w+", text.casefold())
-    for start in range(len(words) - _SHINGLE + 1):
-        yield " ".join(words[start : start + _SHINGLE])
+    for start in range(len(words) - _RUN + 1):
+        yield " ".join(words[start : start + _RUN])
 
 
 def is_named(text: str, words: Sequence[str]) -> bool:
@@ -148,9 +154,8 @@ def _measure_windows(book: EventsBook) -> Iterator[ProofRow]:
     for period, limit in limits:
         for days, digest in book.asked(period):
             name = f"{period} of {min(days)}"
-            said = [line for line in digest.text.splitlines() if line.strip()]
-            lines += [f"{name}: {line}" for line in said if book.shingles.quotes_others(line, days)]
-            machines += [f"{name}: {line}" for line in said if book.shingles.quotes_machines(line, days)]
+            lines += [f"{name}: {line}" for line in book.quoted.find_others(digest.text, days)]
+            machines += [f"{name}: {line}" for line in book.quoted.find_machines(digest.text, days)]
             hits += [f"{name}: {ref}" for ref in _hits_outside(book, digest.hits, days)]
             long += [f"{name}: {len(digest.text)} characters"] * (len(digest.text) > limit)
     empty = book.commands.digest("day", book.truth.start - timedelta(days=40))
