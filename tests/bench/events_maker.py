@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.bench.events_plan import MailboxPlan, PlannedMail, PlannedThread, named_date
 from tests.bench.events_prose import MailProse
-from tests.bench.events_talk import TALK
+from tests.bench.events_talk import TALK, TOPIC_TALK
 from tests.bench.events_text import BRANDS, MOSTLY_ONE, ONE_AUTHOR, ONE_DAY, TOPICS
 from tests.bench.events_truth import (
     DecoyName,
@@ -255,6 +255,14 @@ def _list_decoys(plan: MailboxPlan) -> Iterator[DecoyName]:
     yield from (DecoyName(word, "a day or month") for word in (*DAYS, *MONTHS))
     people = [plan.owner, *plan.regulars, *plan.newcomers]
     yield from (DecoyName(name, "a person") for person in people for name in (person.first, person.last))
-    texts = [text for table in TALK.values() for part in table for text in part]
-    words = {word for text in texts for word in re.findall(r"\b[^\W\d_]+", text) if word[0].isupper()}
-    yield from (DecoyName(word, "a common word") for word in sorted(words - {*DAYS}))
+    yield from (DecoyName(word, "a common word") for word in sorted(_list_common_words()))
+
+
+def _list_common_words() -> set[str]:
+    """Return the words with a capital letter that begin English sentences and greetings, or are foreign nouns."""
+    english = [text for part in TALK["en"] for text in part] + [text for part in TOPIC_TALK.values() for text in part]
+    starts = [text[1:].partition("]")[0].split("/") if text.startswith("[") else [text] for text in english]
+    first = {word for texts in starts for text in texts for word in re.findall(r"^[^\W\d_]+", text)}
+    others = [text for language, table in TALK.items() if language != "en" for part in table for text in part]
+    foreign = {word for text in others for word in re.findall(r"\b[^\W\d_]+", text)}
+    return {word for word in first | foreign if word[0].isupper() and word not in DAYS}

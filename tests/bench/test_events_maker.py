@@ -244,6 +244,7 @@ def test_open_questions_have_no_answer(mailbox: EventsMailbox) -> None:
     later: defaultdict[int, list[EventsMessage]] = defaultdict(list)
     for message in truth.messages:
         later[message.thread].append(message)
+    answers = {text.sentence: text.other for text in PLANTED["answered"]}
     counts: Counter[tuple[bool, bool]] = Counter()
     for question in truth.questions:
         message = known[question.message_id]
@@ -253,6 +254,7 @@ def test_open_questions_have_no_answer(mailbox: EventsMailbox) -> None:
         after = [other for other in later[message.thread] if other.time > message.time]
         answered = [other for other in after if other.author in truth.owner and other.day == question.day]
         assert bool(answered) == bool(after) == question.is_answered
+        assert not answered or answers[question.sentence] in own_text(answered[0])
         header = mailbox.read[question.message_id]
         assert (truth.owner[0] in header["To"]) == question.is_to_owner == (header["Cc"] is None)
         assert question.week == iso_week(question.day) and question.day == message.day
