@@ -115,7 +115,8 @@ _WRITES = (
     "home/.claude/session-env*",
     "home/.claude/sessions*",
 )
-SESSION = Session(settle, ask, _WRITES)
+# The mark of a cleanup that it begins some seconds after its start.
+SESSION = Session(settle, ask, _WRITES, ("home/.claude/.last-cleanup",))
 
 
 def asks_the_server(world: World) -> str:
