@@ -97,11 +97,17 @@ def test_what_is_worth_proposing(turn: Turn, fact: str, why: str) -> None:
         agent("Remember that you can run the tests."),
         agent("No, the port is another one."),
         user("We decided " + "that it is long " * 60),
+        user("never mind, the build is green again now"),
+        user("yes, always a pleasure to see tests pass"),
+        user("I always forget how awk counts columns, show me the flags."),
+        user("Wrong file, I meant utils.py in the same folder."),
+        user("stop, I need to look at the dashboard first"),
+        user("I decided to take a break, back in 10 minutes."),
     ],
 )
 def test_what_is_not(turn: Turn) -> None:
-    """Tasks, questions, thoughts, other people, sarcasm, code, logs, quotes, tags, what is private, and what an agent
-    says of itself, are not proposed."""
+    """Tasks, questions, thoughts, turns of phrase, other people, sarcasm, code, logs, quotes, tags, what is private,
+    and what an agent says of itself, are not proposed."""
     assert facts(turn) == []
 
 
