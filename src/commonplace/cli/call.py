@@ -14,6 +14,7 @@ from commonplace.book import Book
 from commonplace.cli.screen import ProgressBar, Screen, as_json, plain, scope_name, shown
 from commonplace.model.errors import InvalidContent, NotFound, NotPermitted
 from commonplace.model.results import StoreResult
+from commonplace.model.scope import Role
 from commonplace.verbs.verb import Q, R, Verb, read_fields
 
 if sys.platform != "win32":
@@ -161,7 +162,7 @@ class Call:
             book.on_progress(self.progress)
         return book
 
-    def _who_calls(self) -> tuple[str | None, str | None]:
+    def _who_calls(self) -> tuple[str | None, Role]:
         """Return the agent and the role of this call.
 
         Naming an agent, or running inside an agent program, makes it an agent's. A person at a terminal adds
@@ -171,12 +172,12 @@ class Call:
         if args.person:
             if not (self.stdin.isatty() and self.stdout.isatty()):
                 raise NotPermitted("--person needs a terminal.", hint="Run the command yourself, in a terminal.")
-            return args.agent, "person"
-        agent_role = self.verb.agent_role.value if self.verb is not None else "agent"
+            return args.agent, Role.PERSON
+        agent_role = self.verb.agent_role if self.verb is not None else Role.AGENT
         named = args.agent or self.environment.get("COMMONPLACE_AGENT")
         host = find_agent_host(self.environment)
         if named or host is None:
-            return args.agent, agent_role if named else "person"
+            return args.agent, agent_role if named else Role.PERSON
         return host[0], agent_role
 
     def warn(self, message: str) -> None:
