@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from commonplace import verbs
 from commonplace.guard.audit import Facts, scope_kind
-from commonplace.index.port import EntryCandidate
+from commonplace.index.values import EntryCandidate
 from commonplace.memories import lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import EmbedderError, InvalidField, NoteInConflict, NotFound, Unreadable
