@@ -292,9 +292,8 @@ if not TYPE_CHECKING:  # a checker that saw it would accept every name
         """Load what is asked for when it is: a start that only wants the version pays for nothing else."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        if name in _MODULES:
-            return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-        modules = (import_module(f"{__name__}.model.{module}") for module in _VALUES)
+        places = [_MODULES[name]] if name in _MODULES else [f"model.{module}" for module in _VALUES]
+        modules = (import_module(f"{__name__}.{place}") for place in places)
         return next(getattr(module, name) for module in modules if hasattr(module, name))
 
 

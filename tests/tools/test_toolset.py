@@ -26,7 +26,8 @@ TOOLS = all_tools()
 PUBLIC = [
     "MEMORY_TURNS", "Answer", "AsyncBook", "Book", "BoundTool", "Entry", "KindName", "Link", "Memory", "MemoryType",
     "Meta", "Moment", "PlaceChoice", "Relation", "RelationChoice", "Role", "RoleChoice", "Scope", "ScopeChoice",
-    "ScopeKind", "SearchMode", "Setting", "ShellSession", "SortOrder", "SourceFormat", "Status", "StoreItem", "StoreMode", "Tracker", "Trust", "TypeChoice",
+    "ScopeKind", "SearchMode", "Setting", "ShellSession", "SortOrder", "SourceFormat", "Status", "StoreItem",
+    "StoreMode", "Tracker", "Trust", "TypeChoice",
     "__version__", "brief_task", "coordinator_preamble", "toolset",
 ]  # fmt: skip
 # What is no verb: how a book is opened, and by whom.

@@ -21,6 +21,7 @@ from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, find_agent_hos
 from commonplace.cli.parser import Usage, build_parser, parse, split_globals
 from commonplace.cli.screen import Screen, shown
 from commonplace.model.errors import CommonplaceError
+from commonplace.model.lazy import load_logging
 from commonplace.model.results import StoreResult
 from commonplace.verbs import ALIASES, COMMANDS, DEFAULT_SUBCOMMANDS, SUBCOMMANDS
 from commonplace.verbs.verb import Verb
@@ -233,15 +234,11 @@ def _show_logs() -> None:
     """Print log lines on standard error, if COMMONPLACE_LOG names a level."""
     level = os.environ.get("COMMONPLACE_LOG", "").upper()
     if level in ("DEBUG", "INFO", "WARNING", "ERROR"):
-        import logging  # noqa: PLC0415 - seldom asked for
-
-        logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s %(message)s")
+        load_logging().basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s %(message)s")
 
 
 def _unknown_command(rest: Sequence[str]) -> str:
     if not rest:
         return "name a command"
-    import difflib  # noqa: PLC0415 - only for a mistake
-
-    close = difflib.get_close_matches(rest[0], SUMMARIES, n=1)
+    close = verbs.unknown.find_near_names(rest[0], SUMMARIES)
     return f"unknown command {rest[0]!a}{f'; did you mean {close[0]}?' if close else ''}"
