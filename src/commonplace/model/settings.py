@@ -25,7 +25,7 @@ _KEYS = ("embedder_key",)  # shown as set or not, never with their value
 
 
 class Settings(NamedTuple):
-    """The value of every setting; docs/cli.md describes them."""
+    """The value of every setting; MEANINGS says what each does."""
 
     root: str = "~/.commonplace"
     state: str | None = None  # folder of the databases, when not in the book
@@ -42,6 +42,26 @@ class Settings(NamedTuple):
     audit_days: int = 90  # days that audit files are kept; 0: no audit is written
     max_read_bytes: int = 65_536  # of one answer about files: read_memory, and the output of one command of the shell
     max_search_results: int = 50  # lines of one search_memory, over all its paths together
+
+
+# What each setting does, in half a line: `commonplace config --help` shows it.
+MEANINGS: Mapping[str, str] = {
+    "root": "the book's folder",
+    "state": "the folder of the databases, if they are not in the book",
+    "project": "the project, if it is not that of the folder",
+    "agent": "the agent that you act for",
+    "session": "the session that you act for",
+    "sealed": "true: read and write one session and nothing else",
+    "enabled": "false: nothing is stored or told, as if the book were empty",
+    "lock_timeout": "seconds to wait while another process writes",
+    "embedder": "what turns texts into vectors: model, static, off, or a service (docs/recall.md)",
+    "embedder_key": "the key of that service; only from the environment",
+    "protocol": "whether agents must look before they write: off, guide or strict",
+    "capture": "of conversations: off, nudge or auto; nudge reminds agents to save, auto also proposes facts",
+    "audit_days": "days that the audit log is kept; with 0 none is written",
+    "max_read_bytes": "bytes of one answer about files",
+    "max_search_results": "lines of one search of the files",
+}
 
 
 class Setting(NamedTuple):

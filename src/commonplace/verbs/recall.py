@@ -58,6 +58,8 @@ _NO_TERMS = QueryTerms(())
 _TRUSTED_LEAST = (Trust.EXTERNAL, Trust.AGENT, Trust.HUMAN)
 SINCE = Arg("only what happened then or later: 2026-11-15, 7d, 2h, yesterday", "TIME", tool_help="2026-11-15, 7d")
 
+SWITCHED_OFF = "Memory is switched off here."  # why there are no hits
+
 
 class RecallRequest(NamedTuple):
     """What `recall` is asked."""
@@ -142,7 +144,7 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     latest first.
     """
     if not context.settings.enabled:
-        return RecallResult((), 0, reason="Memory is switched off here.")
+        return RecallResult((), 0, reason=SWITCHED_OFF)
     query = _make_query(request)
     context.check_all(request.everything)
     folders = []
