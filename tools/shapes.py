@@ -12,32 +12,25 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from commonplace.cli import run
+from commonplace.model.file_results import FileList, FileText, LineMatches, ShellResult
 from commonplace.model.host_results import ConnectResult, ConnectResults, HostStatus
+from commonplace.model.journal_results import CompactResult, JournalRun, Lesson, RecentEntries, RecordRunResult
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
 from commonplace.model.results import (
     BookStatus,
     BriefResult,
     CaptureResult,
-    CompactResult,
-    FileList,
-    FileText,
     Finding,
     ForgottenMemory,
     Hit,
     ImportResult,
-    JournalRun,
-    Lesson,
-    LineMatches,
     MemoryItem,
     Proposal,
     RecallResult,
-    RecentEntries,
-    RecordRunResult,
     Revision,
     ScaffoldResult,
     ScanResult,
-    ShellResult,
     StoreResult,
     VerifyResult,
 )

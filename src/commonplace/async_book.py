@@ -11,10 +11,13 @@ import os
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, update_wrapper
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from commonplace.book import Book
 from commonplace.model.errors import StorageError
+
+if TYPE_CHECKING:
+    from commonplace.model.choices import RoleChoice
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,7 +52,7 @@ class AsyncBook:
         agent: str | None = None,
         session: str | None = None,
         sealed: bool | None = None,
-        role: str | None = None,
+        role: RoleChoice | None = None,
         cwd: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Return a book that `async with`, or its first call, opens; what is missing in it is created."""
@@ -82,7 +85,7 @@ class AsyncBook:
         if self._book is not None:
             self._book.close()
 
-    async def as_role(self, role: str) -> AsyncBook:
+    async def as_role(self, role: RoleChoice) -> AsyncBook:
         """Return this book for another role: any for a person, else one that may do less. Closing one closes both."""
         narrower = await self._call(lambda book: book.as_role(role))
         return AsyncBook(lambda: narrower, self._thread)

@@ -19,7 +19,7 @@ from commonplace.context.statements import keep_own_words
 from commonplace.model.errors import AmbiguousKey, NotPermitted
 from commonplace.model.memory import Trust
 from commonplace.model.results import CaptureResult
-from commonplace.model.scope import LOCAL, Scope, ScopeKind
+from commonplace.model.scope import LOCAL, Role, Scope, ScopeKind
 from commonplace.text.transcripts import AgentCommand, Transcript, Turn
 from tests.context.test_transcripts import claude, lines
 from tests.hooks.hooking import hook, tell
@@ -253,8 +253,8 @@ def test_from_a_conversation_to_the_review_queue(talk: Talk) -> None:
         assert book.show(waiting.key).meta.status == "active"
 
 
-@pytest.mark.parametrize(("role", "trust"), [(None, Trust.HUMAN), ("coordinator", Trust.AGENT)])
-def test_what_a_person_accepts_is_told_as_theirs(talk: Talk, role: str | None, trust: Trust) -> None:
+@pytest.mark.parametrize(("role", "trust"), [(None, Trust.HUMAN), (Role.COORDINATOR, Trust.AGENT)])
+def test_what_a_person_accepts_is_told_as_theirs(talk: Talk, role: Role | None, trust: Trust) -> None:
     """An accepted correction stands among what the user asked for; not so one that a coordinator accepted."""
     talk.say("user", "No, don't use time.sleep in tests.")
     talk.stop()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from commonplace.index.port import EntryCandidate
+from commonplace.index.values import EntryCandidate
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Trust
 from commonplace.recall.candidates import find_stems, make_time_key, measure_coverage

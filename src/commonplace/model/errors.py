@@ -259,7 +259,7 @@ class Disabled(Refused):
     """Memory is switched off here."""
 
     exit_code = 45
-    default_hint = "Set enabled = true in config.toml to switch it on."
+    default_hint = "`commonplace config set enabled true` turns it on."
 
 
 class StorageError(CommonplaceError):

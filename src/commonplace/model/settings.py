@@ -33,7 +33,7 @@ SUMMARISER_ADDRESSES = {"openai": "", "anthropic": "https://api.anthropic.com", 
 
 
 class Settings(NamedTuple):
-    """The value of every setting; docs/cli.md describes them."""
+    """The value of every setting; MEANINGS says what each does."""
 
     root: str = "~/.commonplace"
     state: str | None = None  # folder of the databases, when not in the book
@@ -74,6 +74,26 @@ def read_summariser(setting: str) -> SummariserName:
     kind, _, name = setting.partition(":")
     model, _, address = name.partition("@")
     return SummariserName(kind, model, address or SUMMARISER_ADDRESSES.get(kind, ""))
+
+
+# What each setting does, in half a line: `commonplace config --help` shows it.
+MEANINGS: Mapping[str, str] = {
+    "root": "the book's folder",
+    "state": "the folder of the databases, if they are not in the book",
+    "project": "the project, if it is not that of the folder",
+    "agent": "the agent that you act for",
+    "session": "the session that you act for",
+    "sealed": "true: read and write one session and nothing else",
+    "enabled": "false: nothing is stored or told, as if the book were empty",
+    "lock_timeout": "seconds to wait while another process writes",
+    "embedder": "what turns texts into vectors: model, static, off, or a service (docs/recall.md)",
+    "embedder_key": "the key of that service; only from the environment",
+    "protocol": "whether agents must look before they write: off, guide or strict",
+    "capture": "of conversations: off, nudge or auto; nudge reminds agents to save, auto also proposes facts",
+    "audit_days": "days that the audit log is kept; with 0 none is written",
+    "max_read_bytes": "bytes of one answer about files",
+    "max_search_results": "lines of one search of the files",
+}
 
 
 class Setting(NamedTuple):

@@ -14,7 +14,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction, Window
+from commonplace.index.port import Transaction
+from commonplace.index.values import EntryCandidate, EntryInterval, Match, Window
 from commonplace.recall.query import ParsedQuery, RecallQuery, is_journal
 from commonplace.text.words import (
     QueryTerms,

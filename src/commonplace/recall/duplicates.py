@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from commonplace.index.port import CurrentEntry
+from commonplace.index.values import CurrentEntry
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import mark_external
 from commonplace.text.naming import make_summary

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from commonplace.index.port import EntryCandidate, Transaction
+from commonplace.index.port import Transaction
+from commonplace.index.values import EntryCandidate
 from commonplace.model.scope import ScopeKind
 from commonplace.recall.candidates import find_stems, make_time_key
 from commonplace.recall.query import is_journal

@@ -20,6 +20,7 @@ from commonplace.index.port import Index, Transaction
 from commonplace.model.errors import EmbedderError
 from commonplace.model.lazy import lazy
 from commonplace.model.scope import Space
+from commonplace.recall.later import compare_new
 
 if TYPE_CHECKING:
     import numpy as np
@@ -182,8 +183,6 @@ class SemanticIndex:
             new = reading.uncompared(_COMPARED)
             if not new:
                 return False
-            from commonplace.recall.later import compare_new  # noqa: PLC0415 - not needed by most questions
-
             found = compare_new(reading, self._refresh(reading), new)
         keep(lambda writing: writing.set_later(found))
         return True

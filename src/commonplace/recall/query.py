@@ -7,7 +7,7 @@ Parsing knows English; a question in another language is only its words.
 from collections.abc import Callable, Collection, Iterable, Set
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import is_summary_folder
+from commonplace.index.values import is_summary_folder
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType

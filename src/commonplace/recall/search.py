@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryCandidate, EntryFilter, Index, Readable, Transaction
+from commonplace.index.port import Index, Readable, Transaction
+from commonplace.index.values import EntryCandidate, EntryFilter
 from commonplace.model.errors import EmbedderError, StorageError
 from commonplace.model.lazy import Log, lazy
 from commonplace.model.scope import Space

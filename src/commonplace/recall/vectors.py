@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from commonplace.embed.port import Embedder
-from commonplace.index.port import Transaction, Vector
+from commonplace.index.port import Transaction
+from commonplace.index.values import Vector
 from commonplace.recall.candidates import FoundEntry
 from commonplace.recall.query import RecallQuery
 

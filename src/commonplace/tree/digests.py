@@ -22,7 +22,8 @@ from commonplace.text.frontmatter import Frontmatter, Writable, get_region, put_
 from commonplace.text.notes import Note
 from commonplace.tree.digest import DayDigest, merge_digests
 from commonplace.tree.digest_day import make_day_digest
-from commonplace.tree.digest_page import Period, PeriodKind, period_of, render_digest
+from commonplace.tree.digest_page import render_digest
+from commonplace.tree.periods import Period, PeriodKind, period_of
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.tree.units import TreeUnit, read_unit
 from commonplace.vault.paths import KEEPER, TREE

@@ -20,9 +20,9 @@ from commonplace.index.port import Transaction
 from commonplace.model.errors import NotFound
 from commonplace.recall.ranking import ScoredCandidate
 from commonplace.tree.admission import is_admitted
-from commonplace.tree.digest_page import Period, PeriodKind, period_of
 from commonplace.tree.digests import DIGEST_FOLDER, DIGEST_PREFIX, DigestReader, digest_id, digest_key, parse_digest_id
 from commonplace.tree.nodes import Summary, is_node_id, read_note, summary_folder
+from commonplace.tree.periods import Period, PeriodKind, period_of
 from commonplace.tree.retrieve import open_leaves, search_entries
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.tree.topics import TOPIC_FOLDER, topic_text

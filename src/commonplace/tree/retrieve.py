@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from commonplace.index.port import Window
+from commonplace.index.values import Window
 from commonplace.model.errors import EmbedderError, NotFound
 from commonplace.model.lazy import Log
 from commonplace.recall.query import RecallQuery

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast, get_args
 
-from commonplace.index.port import Transaction, Window
+from commonplace.index.port import Transaction
+from commonplace.index.values import Window
 from commonplace.memories.layout import PARENT_LOCK
 from commonplace.memories.rows import change_page, change_parents, nouns_of, rounded
 from commonplace.memories.store import MemoryStore

@@ -165,8 +165,8 @@ class TopicPages:
         text = _render(topic, units)
         fields: dict[str, Writable] = {
             "tree": "topic", "entity": topic.entity, "title": topic.title, "state": topic.state,
-            "summary": cut(f"{topic.title}: {_count(topic)}", 200), "created": topic.first, "updated": topic.last, "from": topic.first,
-            "to": topic.last, "units": len(topic.spans), "hotness": f"{measure_hotness(topic.spans, units):.2f}",
+            "summary": cut(f"{topic.title}: {_count(topic)}", 200), "created": topic.first,
+            "updated": topic.last, "from": topic.first, "to": topic.last, "units": len(topic.spans), "hotness": f"{measure_hotness(topic.spans, units):.2f}",
         }  # fmt: skip
         front = note.front
         for name, value in fields.items():

@@ -81,7 +81,7 @@ COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
     },
     "Organise": {
         "consolidate": ("link", "Merge several memories into one."),
-        "move": ("move", "Move a memory to another project or scope, or give it another key."),
+        "move": ("move", "Move a memory to another project or scope, or give it a new key."),
         "link": ("link", "Link a memory to another one."),
         "import": ("import_from", "Import memories from another tool."),
     },

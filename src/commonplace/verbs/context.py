@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from commonplace import verbs
 from commonplace.guard import audit
 from commonplace.guard.audit import Facts
-from commonplace.index.port import Row, Transaction
+from commonplace.index.port import Transaction
+from commonplace.index.values import Row
 from commonplace.memories.layout import TRUSTED, config_digest
 from commonplace.memories.lookup import describe, journal_folders, scope_folders
 from commonplace.memories.store import MemoryStore, Watch

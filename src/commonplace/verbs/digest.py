@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Annotated, NamedTuple
 
-from commonplace.index.port import Window
+from commonplace.index.values import Window
 from commonplace.model.errors import InvalidField
 from commonplace.model.tree_results import DigestResult, SettleResult
-from commonplace.tree.digest_page import Period, PeriodKind, period_of
 from commonplace.tree.digests import PERIODS, drill_command
 from commonplace.tree.node_search import NodeReader
+from commonplace.tree.periods import Period, PeriodKind, period_of
 from commonplace.tree.settle import settle
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.verbs.context import BookContext

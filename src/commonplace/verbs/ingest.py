@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Annotated, BinaryIO, NamedTuple, cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from commonplace.guard.audit import Facts
 from commonplace.guard.secrets import redact
@@ -205,11 +206,9 @@ def _check_zone(name: str | None) -> str:
     """Return the name of a time zone. Raises InvalidField for one that this machine does not know."""
     if not name:
         return ""
-    import zoneinfo  # noqa: PLC0415 - only where a zone is named
-
     try:
-        zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         raise InvalidField(
             f"Unknown time zone {name[:60]!a}.", hint="Name it as Europe/Berlin or America/New_York."
         ) from None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from commonplace import verbs
 from commonplace.guard.audit import Facts, scope_kind
-from commonplace.index.port import EntryCandidate
+from commonplace.index.values import EntryCandidate
 from commonplace.memories import lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import EmbedderError, InvalidField, NoteInConflict, NotFound, Unreadable
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 _NO_TERMS = QueryTerms(())
 _TRUSTED_LEAST = (Trust.EXTERNAL, Trust.AGENT, Trust.HUMAN)
 SINCE = Arg("only what happened then or later: 2026-11-15, 7d, 2h, yesterday", "TIME", tool_help="2026-11-15, 7d")
+
+SWITCHED_OFF = "Memory is switched off here."  # why there are no hits
 
 
 class RecallRequest(NamedTuple):
@@ -146,7 +148,7 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     latest first.
     """
     if not context.settings.enabled:
-        return RecallResult((), 0, reason="Memory is switched off here.")
+        return RecallResult((), 0, reason=SWITCHED_OFF)
     query = _make_query(request)
     context.check_all(request.everything)
     folders = []

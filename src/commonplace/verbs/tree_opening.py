@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-from commonplace.index.port import EntryCandidate
 from commonplace.index.sqlite.database import SqliteIndex
+from commonplace.index.values import EntryCandidate
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import NotPermitted, StorageError
 from commonplace.model.memory import Trust

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from commonplace import verbs
-from commonplace.index.port import Transaction, Window
+from commonplace.index.port import Transaction
+from commonplace.index.values import Window
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Memory, MemoryType, Meta, Trust

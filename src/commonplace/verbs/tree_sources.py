@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 from commonplace import verbs
 from commonplace.guard.audit import Facts
-from commonplace.index.port import Window
+from commonplace.index.values import Window
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.tree_results import EntityMerge, TreeForgetResult, TreeSourceInfo, TreeStatus
 from commonplace.text.words import fold_text

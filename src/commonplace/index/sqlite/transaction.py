@@ -11,8 +11,19 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, islice
 from operator import itemgetter
 
-from commonplace.index.port import (
-    MOST_MARKED,
+from commonplace.index.port import MOST_MARKED
+from commonplace.index.sqlite.nodes import NodeRows
+from commonplace.index.sqlite.rows import (
+    decode_candidate,
+    decode_entry,
+    decode_tags,
+    encode_extra,
+    encode_tags,
+    match_expression,
+    range_below,
+)
+from commonplace.index.sqlite.units import LAST, WindowBounds
+from commonplace.index.values import (
     WISHES,
     BriefCandidate,
     BriefRow,
@@ -29,17 +40,6 @@ from commonplace.index.port import (
     text_to_embed,
     turn_of,
 )
-from commonplace.index.sqlite.nodes import NodeRows
-from commonplace.index.sqlite.rows import (
-    decode_candidate,
-    decode_entry,
-    decode_tags,
-    encode_extra,
-    encode_tags,
-    match_expression,
-    range_below,
-)
-from commonplace.index.sqlite.units import LAST, WindowBounds
 from commonplace.text.words import (
     QueryTerms,
     date_words,

@@ -9,9 +9,9 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 
-from commonplace.index.port import EntryCandidate, Window, is_summary_folder
 from commonplace.index.sqlite.rows import MemoryRows, decode_candidate
 from commonplace.index.units import Label, LabelCount, UnitSpan
+from commonplace.index.values import EntryCandidate, Window, is_summary_folder
 from commonplace.text.words import fold_text
 
 LAST = "\uffff"  # sorts behind every moment
