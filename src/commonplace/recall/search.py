@@ -74,11 +74,10 @@ def prepare_search(index: Index, space: Space, question: RecallQuery, semantic: 
         index_pending(index, space)
     if semantic is None:
         return ""
-    if not semantic.is_quick:
-        semantic.embed_question(" ".join(question.query.split()))  # who cannot do this need not be waited for
+    semantic.embed_question(" ".join(question.query.split()))  # who cannot do this need not be waited for
     why = ""
     try:
-        semantic.embed_pending(None if semantic.is_quick else _MAX_EMBED_SECONDS)
+        semantic.embed_pending(_MAX_EMBED_SECONDS)
     except (StorageError, EmbedderError) as error:
         log.warning("event=vectors_wait code=%s", error.code)
         why = f" {error.message}"
