@@ -36,7 +36,7 @@ from commonplace.recall.candidates import (
     read_best,
     window_of,
 )
-from commonplace.recall.later import add_later, find_linked_entries, place_later
+from commonplace.recall.later import add_later, find_linked_entries
 from commonplace.recall.query import MAX_COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
 from commonplace.recall.ranking import BAND, ScoredCandidate, Scorer, order_hits
 from commonplace.text.words import query_terms
@@ -138,10 +138,11 @@ def search_indexed(
         with index.reading(space) as reading:
             linked = find_linked_entries(reading, [hit.candidate for hit in shown], question.folders)
         linked = _set_past_status([item for item in linked if is_allowed(item, question)], question, is_superseded)
-        others = {item.no: item for item in (*linked, *candidates) if not is_hidden(item, question)}
-        shown = add_later(shown, [*others.values()], vectors)
-        if question.sort == "score":
-            shown = add_later(place_later(shown, hits)[: question.limit], [*others.values()], vectors)
+        named = add_later(hits, question.limit, [item for item in (*linked, *candidates) if not is_hidden(item, question)], vectors)
+        if question.sort != "score":  # nothing is moved
+            order = {hit.candidate.no: at for at, hit in enumerate(shown)}
+            named = sorted([hit for hit in named if hit.candidate.no in order], key=lambda hit: order[hit.candidate.no])
+        shown = named[: question.limit]
     shown = _cut_to_budget(shown, question)
     return SearchResult(shown, max(len(shown), matching), hidden)
 

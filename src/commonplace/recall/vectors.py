@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class EntryVectors:
         self.version = version  # of the index, as long as none of its vectors is dropped
         self._rows: list[Vector] = []  # their bytes are in the matrix
         self._places: dict[int, int] = {}  # number of an entry: its row
+        self._folders: set[str] = set()
         self._matrix = np.empty((0, dimension), np.int8)  # a row for each passage
         self._lengths = np.empty(0, np.float32)  # of each of these
         self._firsts = np.empty(0, np.intp)  # the first of these of each entry
@@ -53,6 +54,7 @@ class EntryVectors:
         self._matrix = np.append(self._matrix, passages, axis=0)
         self._places |= {row.no: at for at, row in enumerate(new, len(self._rows))}
         self._rows += [row._replace(data=b"") for row in new]
+        self._folders |= {row.folder for row in new}
         self._neighbours = {}
 
     def set_question(self, question: str, talk: str, embed: Callable[[str], NDArray[np.float32]]) -> None:
@@ -69,21 +71,21 @@ class EntryVectors:
         """Return the cosine of each entry to a vector; None if there is nothing to compare."""
         if not (self._rows and vector.any()):
             return None
-        # Not `@`: the threads it starts for so little cost more than the work, and it would need floats.
-        products = np.einsum("ij,j->i", self._matrix, vector) / self._lengths
-        return np.maximum.reduceat(np.round(products, _DIGITS), self._firsts)
+        cosines = np.round(_multiply(self._matrix, vector) / self._lengths, _DIGITS)
+        return np.maximum.reduceat(cosines, self._firsts)
 
     def find_nearest(self, question: RecallQuery, limit: int) -> Iterator[FoundEntry]:
         """Yield the entries nearest to the question, of its scopes; ties with the last are included."""
         if self._cosines is None:
             return
-        inside = set(filter(question.covers, {row.folder for row in self._rows}))
+        cosines, inside = self._cosines, set(filter(question.covers, self._folders))
         since, until, only = question.since or "", question.until or "9999", question.only
-        fits = [
-            row.folder in inside and since <= row.moment <= until and (only is None or row.no in only)
-            for row in self._rows
-        ]
-        cosines = np.where(fits, self._cosines, -2.0)
+        if inside != self._folders or question.since or question.until or only is not None:
+            fits = [
+                row.folder in inside and since <= row.moment <= until and (only is None or row.no in only)
+                for row in self._rows
+            ]
+            cosines = np.where(fits, cosines, -2.0)
         limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         for at in np.nonzero(cosines >= least)[0].tolist():
@@ -101,12 +103,13 @@ class EntryVectors:
         places = {number: self._places[number] for number in numbers if number in self._places}
         return dict(zip(places, self._cosines[list(places.values())].tolist(), strict=True))
 
-    def measure_likeness(self, one: int, other: int) -> float | None:
-        """Return the cosine of two entries; None if one has no vector."""
-        if not self._places.keys() >= {one, other}:
-            return None
-        left, right = self._take_vectors([one, other])
-        return round(float(left @ right), _DIGITS)
+    def measure_likeness(self, one: int, others: Iterable[int]) -> Mapping[int, float]:
+        """Return the cosines of an entry to others, by number; an entry without a vector is left out."""
+        known = [number for number in (one, *others) if number in self._places]
+        if one not in known:
+            return {}
+        vectors = self._take_vectors(known)
+        return dict(zip(known, np.round(_multiply(vectors, vectors[0]), _DIGITS).tolist(), strict=True))
 
     def _take_vectors(self, numbers: Iterable[int]) -> Vectors:
         """Return the vectors of some entries; of a text in passages that of the first."""
@@ -137,3 +140,10 @@ class EntryVectors:
                     self._neighbours[no].append(next_no)
                     self._neighbours[next_no].append(no)
         return self._neighbours
+
+
+def _multiply(rows: NDArray[Any], vector: NDArray[np.float32]) -> Vectors:
+    """Return the dot product of each row with a vector."""
+    # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
+    products: Vectors = np.einsum("ij,j->i", rows, vector)
+    return products
