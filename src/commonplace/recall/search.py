@@ -248,30 +248,17 @@ def _drop_repeated_failures(items: Sequence[ScoredCandidate]) -> list[ScoredCand
     A question about the goal of a run matches the run clearly better than its failures: then the run tells them.
     """
     kept = {item.no for item in _drop_repeated_tasks([item.candidate for item in items])}
-    best: dict[tuple[str, bool], float] = {}
-    for item in items:
-        best.setdefault(_find_run(item.candidate), item.score)
-
-    # The runs that their failures tell.
-    told = {
-        run
-        for (run, is_failure), score in best.items()
-        if is_failure and score >= (1 - BAND) * best.get((run, False), score)
-    }
-    return [
-        item
-        for item in items
-        for run, is_failure in [_find_run(item.candidate)]
-        if item.candidate.no in kept and (not run or (run in told) == is_failure)
-    ]
+    telling = sorted(items, key=lambda item: item.score * (1 - BAND * (not _find_run(item.candidate)[1])))
+    told = dict(_find_run(item.candidate) for item in telling).items()  # of each run, whether its failures tell it
+    return [item for item in items if item.candidate.no in kept and _find_run(item.candidate) in told]
 
 
 def _find_run(candidate: EntryCandidate) -> tuple[str, bool]:
-    """Return the run that an entry tells, "" if none, and whether it only tells a failure in it."""
-    kind, tags = _split_entry_id(candidate)[0], candidate.recorded.entry.tags
-    is_failure = kind in _FAILURES or (kind == _TASK and "failed" in tags)
-    link = _LINK.search(candidate.recorded.entry.text) if is_failure or kind == _RUN else None
-    return f"{candidate.folder}/{link[1]}" if link is not None else "", is_failure
+    """Return the run that an entry tells, or else the entry itself, and whether it only tells a failure in it."""
+    entry, kind = candidate.recorded.entry, _split_entry_id(candidate)[0]
+    is_failure = kind in _FAILURES or (kind == _TASK and "failed" in entry.tags)
+    link = _LINK.search(entry.text) if is_failure or kind == _RUN else None
+    return f"{candidate.folder}/{link[1] if link is not None else entry.id}", is_failure
 
 
 def _split_entry_id(candidate: EntryCandidate) -> tuple[str, str]:
