@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
 HIDDEN_STATUSES = ("expired", "proposed", "quarantined")
-MIN_FOUND = 120  # entries that the words, and the vectors, find
+FOUND = 120  # entries that the words, and the vectors, find
 _MIN_READ = 60  # of these are read in full
 _BEST_BY_WORDS = 5  # of these for their words alone
 NO_LIMIT = 1_000_000
@@ -169,22 +169,16 @@ def find_entries(
 def _search(index: Transaction, terms: QueryTerms, question: RecallQuery) -> dict[int, Match]:
     """Return the matches for some terms in the question's scopes, by number."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
-    few = choose_source_limit(question)
-    limit = few if question.sort == "score" and not has_other_filters(question) else NO_LIMIT
+    limit = FOUND if question.sort == "score" and not has_other_filters(question) else NO_LIMIT
     is_everywhere = question.only is None and not (question.since or question.until)
     if question.as_of is not None or is_everywhere:
         found = index.search(terms, limit)
         folders = set(filter(question.covers, {match.folder for match in found}))
         inside = {match.no: match for match in found if match.folder in folders}
-        if question.as_of is not None or len(found) < limit or len(inside) >= few // 2:
+        if question.as_of is not None or len(found) < limit or len(inside) >= FOUND // 2:
             return inside
     # There may be much else: only what is in the question's scopes and time is looked for.
     return {match.no: match for match in index.search(terms, limit, window_of(question))}
-
-
-def choose_source_limit(question: RecallQuery) -> int:
-    """Return how many entries to take from the words, and how many from the vectors."""
-    return max(MIN_FOUND, 2 * question.limit)
 
 
 def read_best(

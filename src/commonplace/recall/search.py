@@ -21,9 +21,8 @@ from commonplace.model.errors import EmbedderError, StorageError
 from commonplace.model.lazy import Log, lazy
 from commonplace.model.scope import Space
 from commonplace.recall.candidates import (
-    MIN_FOUND,
+    FOUND,
     NO_LIMIT,
-    choose_source_limit,
     cut_passage,
     estimate_hit_tokens,
     find_entries,
@@ -109,15 +108,14 @@ def search_indexed(
         if not parsed.terms:
             return SearchResult([], 0, {})
         vectors = semantic.compare_entries(reading, parsed) if semantic is not None else None
-        few = choose_source_limit(question)
-        for limit in (few, NO_LIMIT):  # a filter may leave out all that was found first
+        for limit in (FOUND, NO_LIMIT):  # a filter may leave out all that was found first
             found = find_entries(reading, parsed, question, vectors, limit)
             scorer = Scorer(found, parsed, vectors, question.folders)
             candidates = read_best(reading, found, scorer.score_roughly(), question)
             if len(candidates) >= question.limit or not has_other_filters(question):
                 break
         matching = sum(found[item.no].words > 0 and not is_hidden(item, question) for item in candidates)
-        has_all = has_other_filters(question) or sum(item.words > 0 for item in found.values()) < few
+        has_all = has_other_filters(question) or sum(item.words > 0 for item in found.values()) < FOUND
         if not has_all and not question.is_quick:
             matching = reading.count_matches(parsed.terms._replace(all_of=()), window_of(question), MAX_COUNTED)
     candidates = _set_past_status(candidates, question, is_superseded)
@@ -173,7 +171,7 @@ def _list_latest(
     if parsed.span is not None:  # up to the last moment before its end: without the Z, the end is less than itself
         since, until = max(question.since or "", parsed.span.start), parsed.span.end.rstrip("Z")
         question = question._replace(since=since, until=min(question.until or until, until))
-    for limit in (MIN_FOUND, _MANY, NO_LIMIT):
+    for limit in (FOUND, _MANY, NO_LIMIT):
         found = index.latest_entries(limit)
         fitting = [item for item in found if is_allowed(item, question)]
         if parsed.authors:
