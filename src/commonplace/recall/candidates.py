@@ -130,13 +130,12 @@ def _find_stems(text: str) -> frozenset[str]:
 def measure_coverage(candidate: EntryCandidate, words: Sequence[Sequence[str]]) -> float:
     """Return the share of a question's words that an entry has in some form; of an identifier it has all parts."""
     text = normalize_words(append_numbers(" ".join([candidate.recorded.entry.text, *list_labels(candidate)])))
-    patterns = [[_begin_word(cut_ending(part)) for part in word] for word in words]
-    return sum(all(re.search(part, text) for part in word) for word in patterns) / max(1, len(words))
+    return sum(all(re.search(_begin_word(part), text) for part in word) for word in words) / max(1, len(words))
 
 
 def _begin_word(part: str) -> str:
-    """Return a pattern for a word that begins so; in scripts without spaces it may begin anywhere."""
-    return (r"(?<![^\W_])" if part.isascii() else "") + re.escape(part)
+    """Return a pattern for a form of a word; in scripts without spaces it may begin anywhere."""
+    return (r"(?<![^\W_])" if part.isascii() else "") + re.escape(cut_ending(part))
 
 
 class FoundEntry(NamedTuple):

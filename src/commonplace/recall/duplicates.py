@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import pairwise, takewhile
+from operator import eq
 from typing import NamedTuple
 
 from commonplace.index.port import CurrentEntry
@@ -157,14 +158,10 @@ def _is_form(one: str, other: str) -> bool:
     return len(short) > 3 and long.startswith(short) and len(long) < len(short) + 5
 
 
-def _measure_frame(left: Sequence[str], right: Sequence[str]) -> float:
+def _measure_frame(left: list[str], right: list[str]) -> float:
     """Return how much of the shorter text both begin, or end, with."""
-    return max(_count_alike(left, right), _count_alike(left[::-1], right[::-1])) / min(len(left), len(right))
-
-
-def _count_alike(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return how many words two texts have in common before the first that differs."""
-    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))])
+    both = (left, right), (left[::-1], right[::-1])
+    return max(len([*takewhile(bool, map(eq, *pair))]) for pair in both) / min(len(left), len(right))
 
 
 @lru_cache(maxsize=64)  # the new text is compared with every candidate

@@ -10,7 +10,7 @@ notes that each begin with an identifier which the other lacks are about two thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from commonplace.index.port import EntryCandidate, Transaction
@@ -23,7 +23,7 @@ from commonplace.text.words import fingerprint
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
-Notes = Mapping[int, tuple[EntryCandidate, frozenset[str]]]
+Notes = dict[int, tuple[EntryCandidate, frozenset[str]]]
 """Lone notes by number, earliest first, each with its telling words."""
 _CONTRADICTS = "contradicts"
 MIN_SAME = 0.5  # of the share of words plus half the cosine, for two notes to be about one thing

@@ -25,9 +25,7 @@ from commonplace.model.lazy import lazy
 from commonplace.model.scope import Space
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from commonplace.embed.port import Vectors
     from commonplace.recall.query import ParsedQuery
     from commonplace.recall.vectors import EntryVectors
 
@@ -46,7 +44,10 @@ _LEAST_SECONDS = 1e-6  # that a text takes, however coarse the clock is
 
 
 class SemanticIndex:
-    """The vectors of one space's entries by one embedder; `passages` is how many parts of a long text have their own."""
+    """The vectors of one space's entries by one embedder.
+
+    `passages` is how many parts of a long text have a vector of their own.
+    """
 
     def __init__(
         self,
@@ -62,7 +63,7 @@ class SemanticIndex:
         self.waiting = self.total = 0  # entries without a vector after the last batch; if any, how many in all
         self._batch_limit = _FIRST_BATCH  # texts in the next batch
         self._seconds_per_text = _MAX_BATCH_SECONDS  # in the last batch; before there was one, a batch is one text
-        self._question_vector: tuple[str, NDArray[np.float32]] | None = None
+        self._question_vector: tuple[str, Vectors] | None = None
         self._vectors: EntryVectors | None = None
 
     @property
@@ -80,7 +81,7 @@ class SemanticIndex:
         parts = f" {self._passages} passages" if self._passages > 1 else ""
         return f"{self.embedder.model} {self.embedder.dimension} tags{parts}"
 
-    def embed_question(self, question: str) -> NDArray[np.float32]:
+    def embed_question(self, question: str) -> Vectors:
         """Return the vector of a question, computed once.
 
         Call it before anything else is embedded: it shows whether the embedder works, and how long a text takes.
@@ -134,7 +135,9 @@ class SemanticIndex:
         """Return how many texts to embed in a batch that may take so many seconds."""
         if self._is_quick:
             return _TABLE_BATCH
-        return min(self._batch_limit, int(min(seconds, _MAX_BATCH_SECONDS) / max(self._seconds_per_text, _LEAST_SECONDS)))
+        return min(
+            self._batch_limit, int(min(seconds, _MAX_BATCH_SECONDS) / max(self._seconds_per_text, _LEAST_SECONDS))
+        )
 
     def has_pending(self) -> bool:
         """Return whether an entry has no vector of this model yet; `waiting` and `total` say how many of how many."""
@@ -233,7 +236,7 @@ def split_passages(text: str, most: int) -> list[str]:
     return [" ".join(passages[at : at + size]) for at in range(0, len(passages), size)]
 
 
-def _pack_vector(row: NDArray[np.float32]) -> bytes:
+def _pack_vector(row: Vectors) -> bytes:
     """Return a vector as bytes; none for a text of which nothing is known."""
     largest = float(abs(row).max())
     return (row * (127.0 / largest)).round().astype("int8").tobytes() if largest > 0 else b""

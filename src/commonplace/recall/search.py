@@ -12,7 +12,7 @@ one task have one id but for its kind; the link at the end of an entry, to the f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -103,7 +103,7 @@ def search_indexed(
         parsed = parse_query(question.query, reading.authors_named, now)
         if parsed.is_vague:
             then = _list_latest(reading, question, parsed, uses, is_superseded)
-            if then.hits or not parsed.is_dated:  # else there may be notes that only name that time
+            if then.hits or not parsed.terms:  # else there may be notes that only name that time
                 return then
         if not parsed.terms:
             return SearchResult([], 0, {})
@@ -114,50 +114,42 @@ def search_indexed(
             candidates = read_best(reading, found, scorer.score_roughly(), question)
             if len(candidates) >= question.limit or not has_other_filters(question):
                 break
-        matching = sum(found[item.no].words > 0 and not is_hidden(item, question) for item in candidates)
-        has_all = has_other_filters(question) or sum(item.words > 0 for item in found.values()) < FOUND
-        if not has_all and not question.is_quick:
+        matching = sum(found[item.no].words > 0 for item in candidates)
+        if not (question.is_quick or has_other_filters(question)):
             matching = reading.count_matches(parsed.terms._replace(all_of=()), window_of(question), MAX_COUNTED)
-    candidates = _set_past_status(candidates, question, is_superseded)
-    # By meaning anything is a candidate: only what has words of the question is said to be missing.
-    hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
-    candidates = [item for item in candidates if not is_hidden(item, question)]
-    used = uses([*map(get_memory_id, candidates)])
-    scored = _drop_repeated_failures(scorer.score(candidates, used))
-    hits = order_hits(scored, wants_identifier=bool(parsed.identifiers))
-    if question.strong:
-        hits = [hit for hit in hits if hit.is_strong]
-        matching = len(hits)
-    if question.sort != "score":  # only what has words of the question: else the latest of all would come first
-        hits = [hit for hit in hits if found[hit.candidate.no].words > 0] or hits[: question.limit]
-        _sort_hits(hits, question, used)
-    shown = hits[: question.limit]
-    if question.names_later:
-        with index.reading(space) as reading:
+        candidates = [_set_past_status(item, question, is_superseded) for item in candidates]
+        # By meaning anything is a candidate: only what has words of the question is said to be missing.
+        hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
+        candidates = [item for item in candidates if not is_hidden(item, question)]
+        used = uses([*map(get_memory_id, candidates)])
+        scored = _drop_repeated_failures(scorer.score(candidates, used))
+        hits = order_hits(scored, wants_identifier=bool(parsed.identifiers))
+        if question.strong:
+            hits = [hit for hit in hits if hit.is_strong]
+        matching = len(hits) if question.strong else matching - hidden.total()
+        if question.sort != "score":  # only what has words of the question: else the latest of all would come first
+            hits = [hit for hit in hits if found[hit.candidate.no].words > 0] or hits[: question.limit]
+            hits.sort(key=lambda hit: _make_sort_key(hit.candidate, question, used), reverse=True)
+        shown = hits[: question.limit]
+        if question.names_later:
             linked = find_linked_entries(reading, [hit.candidate for hit in shown], question.folders)
-        linked = _set_past_status([item for item in linked if is_allowed(item, question)], question, is_superseded)
-        named = add_later(hits, question.limit, [item for item in (*linked, *candidates) if not is_hidden(item, question)], vectors)
-        if question.sort != "score":  # nothing is moved
-            order = {hit.candidate.no: at for at, hit in enumerate(shown)}
-            named = sorted([hit for hit in named if hit.candidate.no in order], key=lambda hit: order[hit.candidate.no])
-        shown = named[: question.limit]
+            candidates += [
+                _set_past_status(item, question, is_superseded)
+                for item in linked
+                if is_allowed(item, question) and not is_hidden(item, question)
+            ]
+            named = {hit.candidate.no: hit for hit in add_later(hits, question.limit, candidates, vectors)}
+            places = named if question.sort == "score" else [hit.candidate.no for hit in shown]
+            shown = [named[no] for no in places][: question.limit]
     shown = _cut_to_budget(shown, question)
     return SearchResult(shown, max(len(shown), matching), hidden)
 
 
-def _set_past_status(
-    items: Sequence[EntryCandidate], question: RecallQuery, is_superseded: SupersededTest
-) -> list[EntryCandidate]:
-    """Return the candidates with the status they had at `as_of`, where they are superseded or gone today."""
-    moment = question.as_of
-    if moment is None:
-        return list(items)
-    return [
-        item._replace(then="superseded" if is_superseded(item, moment) else "active")
-        if item.row is None or item.row.status == "superseded"
-        else item
-        for item in items
-    ]
+def _set_past_status(item: EntryCandidate, question: RecallQuery, is_superseded: SupersededTest) -> EntryCandidate:
+    """Return a candidate with the status it had at `as_of`, where it is superseded or gone today."""
+    if question.as_of is None or (item.row is not None and item.row.status != "superseded"):
+        return item
+    return item._replace(then="superseded" if is_superseded(item, question.as_of) else "active")
 
 
 def _list_latest(
@@ -181,9 +173,9 @@ def _list_latest(
         if len(found) < limit or (len(allowed) >= question.limit and question.sort != "usage"):
             break
     hidden = Counter(item.status for item in fitting if is_hidden(item, question))
-    hits = [ScoredCandidate(item, 0.0, {}) for item in allowed]
-    _sort_hits(hits, question, uses([*map(get_memory_id, allowed)]) if question.sort == "usage" else {})
-    then = _set_past_status([hit.candidate for hit in hits[: question.limit]], question, is_superseded)
+    used = uses([*map(get_memory_id, allowed)]) if question.sort == "usage" else {}
+    allowed.sort(key=lambda item: _make_sort_key(item, question, used), reverse=True)
+    then = [_set_past_status(item, question, is_superseded) for item in allowed[: question.limit]]
     shown = _cut_to_budget([ScoredCandidate(item, 0.0, {}) for item in then], question)
     total = len(allowed)
     if len(found) == limit:  # there may be more than were looked at
@@ -197,20 +189,18 @@ def _list_latest(
     return SearchResult(shown, total, hidden)
 
 
-def _sort_hits(hits: list[ScoredCandidate], question: RecallQuery, used: Mapping[str, int]) -> None:
-    """Put the latest hits first, or those of the most used memories."""
-    hits.sort(key=lambda hit: make_time_key(hit.candidate), reverse=True)
-    if question.sort == "usage":
-        hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
+def _make_sort_key(item: EntryCandidate, question: RecallQuery, used: Mapping[str, int]) -> tuple[int, tuple[str, str]]:
+    """Return the key that puts the latest last, or those of the most used memories."""
+    return used.get(get_memory_id(item), 0) if question.sort == "usage" else 0, make_time_key(item)
 
 
-def _take_once(items: Sequence[EntryCandidate]) -> list[EntryCandidate]:
+def _take_once(items: Iterable[EntryCandidate]) -> list[EntryCandidate]:
     """Return each entry once, as it is now if it is still said; one that was replaced has that for its status."""
-    said = {
-        (item.folder, item.name, item.recorded.entry.id): item
-        for item in sorted(items, key=lambda item: item.recorded.end is None)
-    }
-    return [item if item.recorded.end is None else item._replace(then="replaced") for item in said.values()]
+    said: dict[tuple[str, str, str], EntryCandidate] = {}
+    for item in sorted(items, key=lambda item: item.recorded.end is None):
+        place = item.folder, item.name, item.recorded.entry.id
+        said[place] = item if item.recorded.end is None else item._replace(then="replaced")
+    return [*said.values()]
 
 
 def index_pending(index: Index, space: Space) -> None:

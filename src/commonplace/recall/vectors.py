@@ -35,8 +35,8 @@ class EntryVectors:
         self._rows: list[Vector] = []  # their bytes are in the matrix
         self._places: dict[int, int] = {}  # number of an entry: its row
         self._folders: set[str] = set()
-        self._matrix = np.empty((0, dimension), np.int8)  # a row for each passage
-        self._lengths = np.empty(0, np.float32)  # of each of these
+        self._matrix: NDArray[Any] = np.empty((0, dimension), np.int8)  # a row for each passage
+        self._lengths: Vectors = np.empty(0, np.float32)  # of each of these
         self._firsts = np.empty(0, np.intp)  # the first of these of each entry
         self._neighbours: Mapping[int, list[int]] = {}
         self._cosines: Vectors | None = None
@@ -57,7 +57,7 @@ class EntryVectors:
         self._folders |= {row.folder for row in new}
         self._neighbours = {}
 
-    def set_question(self, question: str, talk: str, embed: Callable[[str], NDArray[np.float32]]) -> None:
+    def set_question(self, question: str, talk: str, embed: Callable[[str], Vectors]) -> None:
         """Compare every entry with a question; `find_nearest` and `get_cosines` then answer for it.
 
         Conversations are compared with `talk`, which may differ from the question.
@@ -67,7 +67,7 @@ class EntryVectors:
         if any(is_turn) and self._cosines is not None and (cosines := self._compare(embed(talk))) is not None:
             self._cosines = np.where(is_turn, cosines, self._cosines)
 
-    def _compare(self, vector: NDArray[np.float32]) -> Vectors | None:
+    def _compare(self, vector: Vectors) -> Vectors | None:
         """Return the cosine of each entry to a vector; None if there is nothing to compare."""
         if not (self._rows and vector.any()):
             return None
@@ -114,7 +114,8 @@ class EntryVectors:
     def _take_vectors(self, numbers: Iterable[int]) -> Vectors:
         """Return the vectors of some entries; of a text in passages that of the first."""
         firsts = self._firsts[[self._places[number] for number in numbers]]
-        return self._matrix[firsts] / self._lengths[firsts, None]
+        vectors: Vectors = np.divide(self._matrix[firsts], self._lengths[firsts, None], dtype=np.float32)
+        return vectors
 
     def find_alike(self, numbers: Iterable[int], limit: int) -> dict[int, list[int]]:
         """Return for each of some lone entries the lone ones that are said today and nearest to it, itself included."""
@@ -129,20 +130,17 @@ class EntryVectors:
     def find_neighbours(self) -> Mapping[int, Sequence[int]]:
         """Return the entries just before and after each one in its conversation, by number."""
         if not self._neighbours:
-            turns = sorted(
-                (row.folder, row.thread, isinstance(row.turn, str), row.turn, row.no)
-                for row in self._rows
-                if row.turn is not None and row.today
-            )
+            turns = [row for row in self._rows if row.turn is not None and row.today]
+            turns.sort(key=lambda row: (row.folder, row.thread, isinstance(row.turn, str), row.turn, row.no))
             self._neighbours = defaultdict(list)
-            for (*place, _, _, no), (*next_place, _, _, next_no) in pairwise(turns):
-                if place == next_place:
-                    self._neighbours[no].append(next_no)
-                    self._neighbours[next_no].append(no)
+            for one, other in pairwise(turns):
+                if (one.folder, one.thread) == (other.folder, other.thread):
+                    self._neighbours[one.no].append(other.no)
+                    self._neighbours[other.no].append(one.no)
         return self._neighbours
 
 
-def _multiply(rows: NDArray[Any], vector: NDArray[np.float32]) -> Vectors:
+def _multiply(rows: NDArray[Any], vector: Vectors) -> Vectors:
     """Return the dot product of each row with a vector."""
     # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
     products: Vectors = np.einsum("ij,j->i", rows, vector)
