@@ -11,6 +11,7 @@ notes that each begin with an identifier which the other lacks are about two thi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from posixpath import split
 from typing import TYPE_CHECKING
 
 from commonplace.index.port import EntryCandidate, Transaction
@@ -112,13 +113,9 @@ def find_linked_entries(
     links, places = set[str](), list[tuple[str, str]]()
     for hit in filter(_is_lone, hits):
         links.add(f"{_CONTRADICTS} {_name_memory(hit)[1]}")
-        for link in hit.row.linked if hit.row is not None else ():
-            relation, _, to = link.partition(" ")
-            kind, _, key = to.partition("/")
-            for folder in folders if relation == _CONTRADICTS else ():
-                if f"{folder}/".startswith(f"/memories/{kind}/"):
-                    place, _, name = f"{folder}/{key}".rpartition("/")
-                    places.append((place, name))
+        linked = hit.row.linked if hit.row is not None else ()
+        keys = [link.partition("/")[2] for link in linked if link.startswith(_CONTRADICTS)]
+        places += [split(f"{folder}/{key}") for key in keys for folder in folders]
     return list(reading.linked_entries(links, places)) if links else []
 
 

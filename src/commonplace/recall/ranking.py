@@ -134,14 +134,12 @@ class Scorer:
         self, found: Mapping[int, FoundEntry], own: Mapping[int, float], neighbours: Mapping[int, Sequence[int]]
     ) -> None:
         """Give turns of conversations the parts of their scores, before their texts are read."""
-        threads: dict[tuple[str, str | None], float] = {}
-        for no, said in own.items():
-            place = found[no].folder, found[no].thread
-            threads[place] = max(said, threads.get(place, 0.0))
+        places = {no: (found[no].folder, found[no].thread) for no in own}
+        threads = {places[no]: own[no] for no in sorted(own, key=own.__getitem__)}  # the best is the last
         turns = {
             no: {
                 "own": said,
-                "thread": threads[found[no].folder, found[no].thread],
+                "thread": threads[places[no]],
                 "beside": max([own.get(other, 0.0) for other in neighbours.get(no, ())], default=0.0),
                 "author": float(self._parsed.is_by(found[no].author)),
             }
