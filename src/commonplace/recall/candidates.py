@@ -28,7 +28,7 @@ from commonplace.text.words import (
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
-HIDDEN_STATUSES = ("expired", "proposed", "quarantined")
+HIDDEN_STATUSES = ("expired", "proposed", "quarantined")  # the first is shown where that is asked for
 FOUND = 120  # entries that the words, and the vectors, find
 _MIN_READ = 60  # of these are read in full
 _BEST_BY_WORDS = 5  # of these for their words alone
@@ -56,13 +56,12 @@ def window_of(question: RecallQuery) -> Window:
     return Window(question.folders, question.since or "", question.until or "", question.only)
 
 
-def list_hidden_statuses(question: RecallQuery) -> list[str]:
+def list_hidden_statuses(question: RecallQuery) -> Sequence[str]:
     """Return the statuses that keep a memory out of the answer, so that it is only counted.
 
     A memory that has expired today was valid at an earlier `as_of`; a proposed or quarantined one never was.
     """
-    shows_expired = question.expired or question.as_of is not None
-    return [status for status in HIDDEN_STATUSES if not (status == "expired" and shows_expired)]
+    return HIDDEN_STATUSES[1:] if question.expired or question.as_of is not None else HIDDEN_STATUSES
 
 
 def is_hidden(candidate: EntryCandidate, question: RecallQuery) -> bool:
@@ -74,9 +73,9 @@ def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
     """Return whether a candidate passes the question's scopes and filters."""
     if not question.covers(candidate.folder):
         return False
-    recorded, row, entry = candidate.recorded, candidate.row, candidate.recorded.entry
+    recorded, row, entry = candidate.recorded, candidate.row, candidate.entry
     if question.as_of is not None:
-        is_said = recorded.start <= question.as_of and (recorded.end is None or recorded.end > question.as_of)
+        is_said = recorded.start <= question.as_of < (recorded.end or "9999")
     else:
         is_said = row is not None and (recorded.end is None or (question.replaced and _was_said(recorded)))
     kind, tags = (row.type, row.tags) if row is not None else (question.type, question.tags)
@@ -101,25 +100,25 @@ def get_memory_id(candidate: EntryCandidate) -> str:
 
 def get_time(candidate: EntryCandidate) -> str:
     """Return when an entry happened, or was stored."""
-    entry = candidate.recorded.entry
+    entry = candidate.entry
     return entry.occurred or entry.time
 
 
 def make_time_key(candidate: EntryCandidate) -> tuple[str, str]:
     """Return the key that sorts candidates by time: when it happened or was stored, then the entry's id."""
-    return get_time(candidate), candidate.recorded.entry.id
+    return get_time(candidate), candidate.entry.id
 
 
 def list_labels(candidate: EntryCandidate) -> list[str]:
     """Return the key and the tags of an entry and its memory."""
     row = candidate.row
-    return [candidate.name, *candidate.recorded.entry.tags, *(row.tags if row is not None else ())]
+    return [candidate.name, *candidate.entry.tags, *(row.tags if row is not None else ())]
 
 
 def find_stems(candidate: EntryCandidate) -> frozenset[str]:
     """Return the stems of an entry's telling words, of its key and of its tags."""
     labels = [label.replace("-", " ").replace("_", " ") for label in list_labels(candidate)]
-    return _find_stems(" ".join([*labels, candidate.recorded.entry.text]))
+    return _find_stems(" ".join([*labels, candidate.entry.text]))
 
 
 @lru_cache(maxsize=1_024)
@@ -129,7 +128,7 @@ def _find_stems(text: str) -> frozenset[str]:
 
 def measure_coverage(candidate: EntryCandidate, words: Sequence[Sequence[str]]) -> float:
     """Return the share of a question's words that an entry has in some form; of an identifier it has all parts."""
-    text = normalize_words(append_numbers(" ".join([candidate.recorded.entry.text, *list_labels(candidate)])))
+    text = normalize_words(append_numbers(" ".join([candidate.entry.text, *list_labels(candidate)])))
     return sum(all(re.search(_begin_word(part), text) for part in word) for word in words) / max(1, len(words))
 
 

@@ -235,13 +235,15 @@ class NearDuplicate(NamedTuple):
 
 def find_near_duplicates(text: str, candidates: Sequence[CurrentEntry], *, limit: int) -> list[NearDuplicate]:
     """Return the memories that say the same as a text or contradict it, most similar first, each once."""
-    compared = [(compare_texts(text, item.text), item) for item in candidates if item.status != "superseded"]
-    compared.sort(key=lambda pair: (-pair[0].similarity, pair[1].folder, pair[1].name))
-    best: dict[tuple[str, str], NearDuplicate] = {}
-    for (similarity, relation), item in compared:
-        if relation:
+    found: list[NearDuplicate] = []
+    for item in candidates:
+        similarity, relation = compare_texts(text, item.text)
+        if relation and item.status != "superseded":
             summary = item.summary or make_summary(item.text)  # of the similar entry, not of the newest
             summary = mark_external(summary) if item.outside else summary
-            found = NearDuplicate(item.folder, item.name, similarity, summary, relation)
-            best.setdefault((item.folder, item.name), found)
+            found.append(NearDuplicate(item.folder, item.name, similarity, summary, relation))
+    found.sort(key=lambda one: (-one.similarity, one.folder, one.name))
+    best: dict[tuple[str, str], NearDuplicate] = {}
+    for one in found:
+        best.setdefault((one.folder, one.name), one)
     return list(best.values())[:limit]

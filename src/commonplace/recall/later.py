@@ -80,7 +80,7 @@ def _find_later(hit: EntryCandidate, notes: Notes, vectors: EntryVectors | None)
             return other
         said, is_own = notes[hit.no][1], (other.folder, other.name) == (hit.folder, hit.name)
         # Where one is long, the minutes of two meetings have many words in common, and correct nothing.
-        length = max(len(hit.recorded.entry.text), len(other.recorded.entry.text))
+        length = max(len(hit.entry.text), len(other.entry.text))
         if (shared := len(said & words)) and not (links or is_own or length > MAX_TEXT):
             found.append((shared / (len(said) + EXTRA_WORDS), other))
     cosines = vectors.measure_likeness(hit.no, [other.no for _, other in found]) if vectors is not None else {}
@@ -93,14 +93,14 @@ def _is_beside(hit: EntryCandidate, other: EntryCandidate) -> bool:
     """Return whether two notes say the same in the same words, or are about two things that are named alike."""
     from commonplace.recall import duplicates  # noqa: PLC0415 - few come so far
 
-    texts = hit.recorded.entry.text, other.recorded.entry.text
+    texts = hit.entry.text, other.entry.text
     tests = (duplicates.has_other_identifier, duplicates.has_other_subject)
     return len(set(map(fingerprint, texts))) == 1 or any(test(*texts) for test in tests)
 
 
 def _is_lone(item: EntryCandidate) -> bool:
     """Return whether an entry is a lone note of a memory, and not superseded."""
-    return item.recorded.entry.thread is None and not is_journal(item.folder) and item.status != "superseded"
+    return item.entry.thread is None and not is_journal(item.folder) and item.status != "superseded"
 
 
 def find_linked_entries(

@@ -76,7 +76,7 @@ class ScoredCandidate(NamedTuple):
     @property
     def is_turn(self) -> bool:
         """Whether it is a turn of a conversation."""
-        return self.candidate.recorded.entry.thread is not None
+        return self.candidate.entry.thread is not None
 
 
 class Scorer:
@@ -116,7 +116,7 @@ class Scorer:
         scored = []
         for item in candidates:
             parts = self._parts[item.no] | _weigh(BOTH, self._measure_both(item, uses))
-            text = item.recorded.entry.text
+            text = item.entry.text
             if "own" in parts and len(text.split()) <= _MAX_QUESTION_WORDS and _QUESTION_END.search(text):
                 parts["question"] = self._turn_scale * CONVERSATION["question"]
             if "meaning" in parts and not self._has_meaning:  # then it counts how many of the question's words it has
@@ -127,7 +127,7 @@ class Scorer:
             scored.append(ScoredCandidate(item, round(sum(parts.values()), 6), parts))
         return sorted(
             scored,
-            key=lambda hit: (-hit.score, hit.candidate.folder, hit.candidate.name, hit.candidate.recorded.entry.id),
+            key=lambda hit: (-hit.score, hit.candidate.folder, hit.candidate.name, hit.candidate.entry.id),
         )
 
     def _measure_turns(
@@ -155,13 +155,13 @@ class Scorer:
         parsed, folders = self._parsed, self._folders
         nearer = takewhile(lambda folder: not f"{item.folder}/".startswith(f"{folder}/"), folders)
         # With the numbers behind letters, as the index has them: 2041 is in ERR2041.
-        text = fold_text(append_numbers(" \n ".join([item.recorded.entry.text, *list_labels(item)])))
+        text = fold_text(append_numbers(" \n ".join([item.entry.text, *list_labels(item)])))
         return {
             "quoted": _measure_share(text, self._phrases),
             "named": _measure_share(text, parsed.identifiers),
             "when": float(parsed.span is not None and parsed.span.start <= get_time(item) < parsed.span.end),
             "superseded": float(item.status == "superseded"),
-            "trust": _TRUST.get(item.recorded.entry.trust.value, 0.0),
+            "trust": _TRUST.get(item.entry.trust.value, 0.0),
             "nearness": 1 - len([*nearer]) / max(1, len(folders)),
             "usage": min(1.0, uses.get(get_memory_id(item), 0) / _MANY_USES),
         }

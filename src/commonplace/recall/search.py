@@ -167,7 +167,7 @@ def _list_latest(
         found = index.latest_entries(limit)
         fitting = [item for item in found if is_allowed(item, question)]
         if parsed.authors:
-            fitting = [item for item in fitting if item.recorded.entry.author in parsed.authors]
+            fitting = [item for item in fitting if item.entry.author in parsed.authors]
         allowed = _drop_repeated_tasks([item for item in fitting if not is_hidden(item, question)])
         allowed = _take_once(allowed) if question.replaced else allowed
         if len(found) < limit or (len(allowed) >= question.limit and question.sort != "usage"):
@@ -198,7 +198,7 @@ def _take_once(items: Iterable[EntryCandidate]) -> list[EntryCandidate]:
     """Return each entry once, as it is now if it is still said; one that was replaced has that for its status."""
     said: dict[tuple[str, str, str], EntryCandidate] = {}
     for item in sorted(items, key=lambda item: item.recorded.end is None):
-        place = item.folder, item.name, item.recorded.entry.id
+        place = item.folder, item.name, item.entry.id
         said[place] = item if item.recorded.end is None else item._replace(then="replaced")
     return [*said.values()]
 
@@ -219,7 +219,7 @@ def _cut_to_budget(scored: list[ScoredCandidate], question: RecallQuery) -> list
     if question.budget_tokens is None:
         return scored
     terms, budget = query_terms(question.query), question.budget_tokens
-    costs = [estimate_hit_tokens(cut_passage(item.candidate.recorded.entry.text, terms)) for item in scored]
+    costs = [estimate_hit_tokens(cut_passage(item.candidate.entry.text, terms)) for item in scored]
     shown = sum(spent <= budget for spent in accumulate(costs))
     return scored[: max(shown, 1)]
 
@@ -243,7 +243,7 @@ def _drop_repeated_failures(items: Sequence[ScoredCandidate]) -> list[ScoredCand
 
 def _find_run(candidate: EntryCandidate) -> tuple[str, bool]:
     """Return the run that an entry tells, or else the entry itself, and whether it only tells a failure in it."""
-    entry, kind = candidate.recorded.entry, _split_entry_id(candidate)[0]
+    entry, kind = candidate.entry, _split_entry_id(candidate)[0]
     is_failure = kind in _FAILURES or (kind == _TASK and "failed" in entry.tags)
     link = _LINK.search(entry.text) if is_failure or kind == _RUN else None
     return f"{candidate.folder}/{link[1] if link is not None else entry.id}", is_failure
@@ -251,5 +251,5 @@ def _find_run(candidate: EntryCandidate) -> tuple[str, bool]:
 
 def _split_entry_id(candidate: EntryCandidate) -> tuple[str, str]:
     """Return of what kind a journal entry is, and the id of its task or run; empty texts for any other entry."""
-    kind, _, ident = candidate.recorded.entry.id.partition("-")
+    kind, _, ident = candidate.entry.id.partition("-")
     return (kind, ident) if is_journal(candidate.folder) else ("", "")
