@@ -162,6 +162,11 @@ class EntryCandidate(NamedTuple):
     then: str = ""  # the status its memory had at the time a query is about
 
     @property
+    def entry(self) -> Entry:
+        """The entry itself."""
+        return self.recorded.entry
+
+    @property
     def status(self) -> str:
         """The status of its memory at the time the query is about."""
         return self.then or (self.row.status if self.row is not None else "active")
