@@ -302,6 +302,11 @@ def _make_date(year: str | int, month: str | int, day: str | int) -> date | None
         return None
 
 
+def is_month(word: str) -> bool:
+    """Return whether a word in lower case is the name of a month, or short for one."""
+    return word in _read_months()
+
+
 @cache
 def _read_months() -> dict[str, tuple[int, bool]]:
     """Return the months by name and short form, and whether it is the whole name."""

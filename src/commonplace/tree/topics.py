@@ -164,10 +164,18 @@ class TopicPages:
         units = self._read_units(topic.spans[:_MOST_SHOWN])
         text = _render(topic, units)
         fields: dict[str, Writable] = {
-            "tree": "topic", "entity": topic.entity, "title": topic.title, "state": topic.state,
-            "summary": cut(f"{topic.title}: {_count(topic)}", 200), "created": topic.first,
-            "updated": topic.last, "from": topic.first, "to": topic.last, "units": len(topic.spans), "hotness": f"{measure_hotness(topic.spans, units):.2f}",
-        }  # fmt: skip
+            "tree": "topic",
+            "entity": topic.entity,
+            "title": topic.title,
+            "state": topic.state,
+            "summary": cut(f"{topic.title}: {_count(topic)}", 200),
+            "created": topic.first,
+            "updated": topic.last,
+            "from": topic.first,
+            "to": topic.last,
+            "units": len(topic.spans),
+            "hotness": f"{measure_hotness(topic.spans, units):.2f}",
+        }
         front = note.front
         for name, value in fields.items():
             front = front.put(name, value)
