@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
-from commonplace.tree.cues import is_day_word
+from commonplace.tree.cues import find_words, is_day_word
 
 _WORD = lazy(r"[^\W_]+")
 _CLAUSE_END = lazy(
@@ -101,7 +101,7 @@ _WISHES = {
     "|how is it going|how's it going|how is everything|how have you|how was your|it was nice|it was great to"
     "|it was good to|it was lovely|it was a pleasure|nice to|pleased to|great to hear|great to see|great to meet"
     "|good to see|good to meet|glad to hear|glad you|so glad"
-    "|i wish you|wish you|wishing you"
+    "|hope you survived|hope you slept|hope you made it|we wish you|i wish you|wish you|wishing you"
     "|my pleasure|fingers crossed"
     "|that's good to",
     "German": "mit freundlichen|mit besten|mit herzlichen|mit lieben|freundliche grüße|viele grüße|liebe grüße"
@@ -228,9 +228,13 @@ _EAST_COURTESY = lazy(
     r"|お疲れ|お世話|いつも|よろしく|宜しく|どうぞ|(?:ご.{1,4})?ありがとう|有難う|誠に|こんにちは|おはよう|こんばんは|はじめまして|失礼|敬具|拝啓|すみません"
     r"|申し訳|ご連絡ありがとう|ご返信|お返事|お忙しい|以上|承知|かしこまり|はい|ご確認)"
 )
-_MAX_EAST = 24  # characters
+_MAX_EAST, _MAX_EAST_NAME = 24, 4  # characters
 _MAX_OPENING = 6  # words
 _MAX_NAME = 24  # characters
+
+
+_LAUGHTER = lazy(r"(?:a?ha|he|ja|je|hi|ха|хе){2,}h?\Z|lo+l\Z|lmao\Z|哈{2}", re.IGNORECASE)
+_MAX_LAUGHED = 3  # words, with the laughter
 
 
 class _Kind(IntEnum):
@@ -246,26 +250,31 @@ class _Opening(NamedTuple):
     words: tuple[str, ...]
 
 
-def is_courtesy(sentence: str) -> bool:
-    """Return whether a sentence is a greeting, thanks, a wish, a closing, or a short reaction, and nothing else."""
-    return may_be_courtesy(sentence, _WORD.findall(sentence[:_MAX_LENGTH].lower())) and _is_empty(sentence)
+def is_courtesy(sentence: str, words: Sequence[str] | None = None) -> bool:
+    """Return whether a sentence is a greeting, thanks, a wish, a closing, or a short reaction, and nothing else.
 
-
-def may_be_courtesy(sentence: str, words: Sequence[str]) -> bool:
-    """Return whether `is_courtesy` is worth asking. `words` are those of the sentence in lower case."""
+    `words` are its words in lower case, from a caller that has them.
+    """
     if len(sentence) > _MAX_LENGTH:
         return False
+    return _may_be_courtesy(sentence, find_words(sentence) if words is None else words) and _is_empty(sentence)
+
+
+def _may_be_courtesy(sentence: str, words: Sequence[str]) -> bool:
     if len(words) <= 2 or words[0] in _REACTIONS or not (words[0].isascii() or len(sentence) > _MAX_EAST):
         return True
     # A name may stand before it: "Ann Lee, thanks".
     starts = (0, 1, 2) if "," in sentence[:_MAX_NAME] else (0,)
-    return any(_find_opening(words[at:]) for at in starts if words[at] in _read_openings())
+    openings = _read_openings()
+    return any(words[at] in openings and _find_opening(words[at:]) for at in starts)
 
 
+@lru_cache(maxsize=2_000)  # in a mailbox, a few people write the same greetings again and again
 def _is_empty(sentence: str) -> bool:
     """Return whether a sentence that may be a courtesy says nothing else."""
     if not sentence.isascii() and len(sentence) <= _MAX_EAST and _EAST_COURTESY.match(sentence):
-        return True
+        parts = [part.strip() for part in _CLAUSE_END.split(sentence)]
+        return all(len(part) <= _MAX_EAST_NAME or _EAST_COURTESY.match(part) for part in parts)
     clauses = [words for clause in _CLAUSE_END.split(sentence) if (words := _WORD.findall(clause))]
     return not clauses or _say_nothing(clauses)
 
@@ -276,6 +285,8 @@ def _say_nothing(clauses: Sequence[Sequence[str]]) -> bool:
     if _is_reaction(first):  # "Great, thanks"
         return not later or (len(later) == 1 and _is_name(later[0])) or _say_nothing(later)
     if len(first) > 1 and first[0].lower() in _REACTIONS and _find_opening(first) is None:
+        if _LAUGHTER.match(first[0]) and len(first) <= _MAX_LAUGHED and not later:
+            return all(map(str.isalpha, first))
         first = first[1:]  # "Wow thanks"
     opening = _find_opening(first)
     if opening is None and later and (opening := _find_opening([*first, *later[0]])):

@@ -163,10 +163,11 @@ def _read_east(text: str, dates: tuple[str, ...], *, is_question: bool) -> Cues:
 
 def _is_ahead(words: Sequence[str]) -> bool:
     """Return whether the day that a sentence names is the last one for something, or tomorrow."""
+    days = _read_days()
     for at, word in enumerate(words):
         if word in _UNTIL and any(_may_be_day(near) for near in words[at + 1 : at + 4]):
             return True
-        if _read_days().get(word) == (False, 1) and (at == 0 or words[at - 1] not in _MORNING):
+        if days.get(word) == (False, 1) and (at == 0 or words[at - 1] not in _MORNING):
             return True
     return False
 
@@ -201,8 +202,9 @@ def _find_named(words: Sequence[str], today: date) -> set[str]:
     """Return the days that weekdays and words like "tomorrow" mean, counted from the day of the message."""
     found = set[str]()
     is_past = not _PAST.isdisjoint(words)
+    days = _read_days()
     for at, word in enumerate(words):
-        day = _read_days().get(word)
+        day = days.get(word)
         if day is None:
             continue
         is_weekday, number = day

@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
 from commonplace.text.words import DENSE_RUN, STOP_WORDS, estimate_tokens
-from commonplace.tree.courtesy import is_courtesy, may_be_courtesy
+from commonplace.tree.courtesy import is_courtesy
 from commonplace.tree.cues import Cues, find_words, read_cues
 from commonplace.tree.sentences import split_sentences, strip_marks
 
 _STEM = 6  # letters of a word that count: most endings come later
 _MIN_STEM = 3
-_MIN_STEMS, _MAX_TOKENS = 3, 90  # of a sentence
+_MIN_STEMS, _MIN_WORDS, _MAX_TOKENS = 3, 3, 90  # of a sentence
 _MIN_SIGNS = 0.7  # letters and digits among the signs that are no spaces
 # A row of a table, a line of code, of a log, of a trace.
 _PRINTED = lazy(
@@ -32,16 +32,16 @@ _PRINTED = lazy(
 _NUMBER = lazy(r"\d(?<![\w.,:/-].)[\w.,:/-]*")
 
 # How much a sentence scores for what it does, and for each name or number.
-_PLAIN, _DECIDES, _PROMISES, _ASKS, _REPORTS, _SPECIAL = 0.2, 1.0, 0.4, 0.3, 0.3, 0.15
+_PLAIN, _DECIDES, _PROMISES, _ASKS, _REPORTS, _SPECIAL = 0.2, 0.8, 0.3, 0.3, 0.2, 0.15
 _DATED_PROMISE, _DATE, _WEEKDAY = 0.4, 0.4, 0.2
 _MOST_SPECIAL = 4
 _OF_TITLE, _MOST_OF_TITLE = 0.3, 3  # for each word of the title
-_FIRST = 0.2  # for the first sentence of a passage that says something
+_FIRST = 0.1  # for the first sentence of a passage that says something
 # What its score is multiplied with.
 _EXCLAIMED, _INTRODUCTION, _QUOTED, _NOT_ADMITTED = 0.75, 0.5, 0.3, 0.1
 _TAKEN_BEFORE = 0.3  # for each sentence taken that has the word
 _OF_ONE_PASSAGE = 0.5  # what one more sentence of a passage costs
-_SHORTEST = 10  # tokens that are added to all, so that short ones are not preferred too much
+_SHORTEST = 12  # tokens that are added to all, so that short ones are not preferred too much
 
 
 class Passage(NamedTuple):
@@ -100,7 +100,7 @@ def _find_sentences(passages: Sequence[Passage]) -> Iterator[_Sentence]:
         for at, whole in enumerate(split_sentences(passage.text)):
             text = strip_marks(whole)
             words = find_words(text)
-            if words and not (may_be_courtesy(text, words) and is_courtesy(text)):
+            if words and not is_courtesy(text, words):
                 yield _Sentence(number, at, text, words, _find_stems(text, words), whole[0] == ">")
 
 
@@ -144,7 +144,7 @@ def _find_centres(passages: Sequence[Passage], sentences: Sequence[_Sentence]) -
 
     A word is near if the thread has it often, and few passages have it.
     """
-    spread, threads = Counter[str](), dict[str, Counter[str]]()
+    spread, threads = Counter[str](), {one.thread: Counter[str]() for one in passages}
     in_passage: set[str] = set()
     last = -1
     for one in sentences:
@@ -152,7 +152,7 @@ def _find_centres(passages: Sequence[Passage], sentences: Sequence[_Sentence]) -
             spread.update(in_passage)
             in_passage, last = set(), one.passage
         in_passage.update(one.stems)
-        threads.setdefault(passages[one.passage].thread, Counter()).update(one.stems)
+        threads[passages[one.passage].thread].update(one.stems)
     spread.update(in_passage)
     total = len(passages) + 1
     rareness = {stem: log(total / number) + 0.1 for stem, number in spread.items()}
@@ -208,12 +208,13 @@ def _choose(candidates: Sequence[_Candidate], limit: int) -> list[_Sentence]:
     heap = [(-one.value, number) for number, one in enumerate(candidates)]
     heapify(heap)
     left = dict.fromkeys((stem for one in candidates for stem in one.sentence.stems), 1.0)
-    from_passage = Counter[int]()
+    from_passage, said = Counter[int](), set[tuple[str, ...]]()
     taken: list[_Sentence] = []
     while heap and limit > 0:
         negative, number = heap[0]
         one = candidates[number].sentence
-        if candidates[number].tokens > 2 * limit:  # it has no room, however well that is estimated
+        # It has no room, however well that is estimated, or it is said already.
+        if candidates[number].tokens > 2 * limit or one.stems in said:
             heappop(heap)
             continue
         fresh = sum(map(left.__getitem__, one.stems)) / len(one.stems)
@@ -228,11 +229,13 @@ def _choose(candidates: Sequence[_Candidate], limit: int) -> list[_Sentence]:
             taken.append(one)
             left.update((stem, left[stem] * _TAKEN_BEFORE) for stem in one.stems)
             from_passage[one.passage] += 1
+            said.add(one.stems)
     return taken
 
 
 def _choose_one(candidates: Sequence[_Candidate], sentences: Sequence[_Sentence], limit: int) -> list[_Sentence]:
     """Return the best sentence that has at most so many tokens; one that says little if there is no other."""
     best = sorted(candidates, key=lambda one: -one.value)
-    ordered = [one.sentence for one in best] + sorted(sentences, key=lambda one: -len(one.stems))
+    others = sorted(sentences, key=lambda one: -len(one.stems))
+    ordered = [one.sentence for one in best] + [one for one in others if len(one.words) >= _MIN_WORDS]
     return next(([one] for one in ordered if estimate_tokens(one.text) <= limit), [])
