@@ -1,18 +1,21 @@
 """How well the tree finds what was said: `python -m tests.bench.tree_quality`, or `make bench-tree`.
 
 A generated mailbox with its truth (mailbox_set.md): 200 questions, half in other words than the mail, and questions for
-people; and the conversations of LoCoMo-dev, where they are, ingested as chat. Beside each a plain FTS5 query over the
-same units. A hit counts for the unit that it shows.
+people; and the conversations of LoCoMo-dev, where the folder of data has them (`--data-dir`), ingested as chat, and
+stored as plain memories with the embedder that the tree has. Beside each a plain FTS5 query over the same units. A hit
+counts for the unit that it shows.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,9 +25,12 @@ from commonplace.model.results import Hit
 from commonplace.text.words import STOP_WORDS
 from tests.bench.mailbox_maker import make_mailbox
 from tests.bench.mailbox_truth import MailboxTruth
+from tests.bench.recall_data import DATA_FOLDER, read_data_set
+from tests.bench.recall_quality import ask_mode, fill_books
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 LOCOMO = "locomo-dev.json"
+_DEPTH = 10
+_EMBEDDER = "COMMONPLACE_EMBEDDER"
 _WORD_SIGNS = str.maketrans(dict.fromkeys("\"'?!.,:;()[]{}<>*-/&%$#@+=|~^`’“”", " "))
 
 
@@ -51,12 +57,19 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--messages", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--misses", action="store_true", help="also print the questions that were not answered")
+    parser.add_argument(
+        "--data-dir", metavar="FOLDER", type=Path, default=DATA_FOLDER, help="where the sets are that are not ours"
+    )
     options = parser.parse_args(words)
     print(f"{'':<58}   fts5   tree  wanted")
     with tempfile.TemporaryDirectory() as name:
         for share in measure_mailbox(Path(name), options.messages, options.seed, shows_misses=options.misses):
             print(share.line(), flush=True)
-        for share in measure_locomo(Path(name)):
+        file = options.data_dir / LOCOMO
+        if not file.is_file():
+            print(f"Not measured: {file.stem} (no such file in {options.data_dir})", file=sys.stderr)
+            return 0
+        for share in measure_locomo(file, Path(name)):
             print(share.line(), flush=True)
     return 0
 
@@ -155,11 +168,8 @@ def _mean(found: Sequence[Sequence[str]], wanted: Sequence[set[str]]) -> float:
     return 100 * sum(shares) / len(shares)
 
 
-def measure_locomo(folder: Path) -> Iterator[Share]:
+def measure_locomo(file: Path, folder: Path) -> Iterator[Share]:
     """Yield how much of the evidence is found when the conversations are ingested as chat, and as plain memories."""
-    file = SHARED / LOCOMO
-    if not file.exists():
-        return
     ours: list[float] = []
     bare: list[float] = []
     for conversation in json.loads(file.read_text("utf-8"))["conversations"]:
@@ -170,11 +180,32 @@ def measure_locomo(folder: Path) -> Iterator[Share]:
             questions = [item for item in conversation["questions"] if item["evidence"]]
             for search, scores in ((_by_recall(book), ours), (search_fts5(root / "book"), bare)):
                 for item in questions:
-                    found = {names[name] for name in search(item["question"], 10) if name in names}
+                    found = {names[name] for name in search(item["question"], _DEPTH) if name in names}
                     evidence = {*item["evidence"]}
                     scores.append(100 * len(evidence & found) / len(evidence))
-    name = "locomo-dev as chat, recall --kinds leaf, fraction@10"
-    yield Share(name, sum(ours) / len(ours), sum(bare) / len(bare), "as plain memories, embedder = static")
+    plain = _ask_memories(file, folder / "memories")
+    name = f"{file.stem} as chat, recall --kinds leaf, fraction@{_DEPTH}"
+    yield Share(name, sum(ours) / len(ours), sum(bare) / len(bare), f">= {plain:.1f}, as plain memories with static")
+
+
+def _ask_memories(file: Path, folder: Path) -> float:
+    """Return how much of the evidence is found when the turns are plain memories, in percent."""
+    with _static_embedder(), fill_books(read_data_set(file), folder) as books:
+        scores = ask_mode(books)
+    return 100 * sum(score.fraction(_DEPTH) for score in scores) / len(scores)
+
+
+@contextmanager
+def _static_embedder() -> Iterator[None]:
+    """Have books use the table that the tree has for its vectors."""
+    before = os.environ.get(_EMBEDDER)
+    os.environ[_EMBEDDER] = "static"
+    try:
+        yield
+    finally:
+        del os.environ[_EMBEDDER]
+        if before is not None:
+            os.environ[_EMBEDDER] = before
 
 
 def _by_recall(book: Book) -> Search:

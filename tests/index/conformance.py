@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from commonplace.index.port import EntryFilter, EntryInterval, Index, LaterNote, PageLine, Row, Transaction, Window
+from commonplace.index.port import Index, Transaction
 from commonplace.index.units import Label, LabelCount, UnitSpan
+from commonplace.index.values import EntryFilter, EntryInterval, LaterNote, PageLine, Row, Window
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.scope import LOCAL, Space

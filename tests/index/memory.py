@@ -10,7 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
-from commonplace.index.port import (
+from commonplace.index.port import T, Transaction
+from commonplace.index.units import Label, LabelCount, UnitSpan
+from commonplace.index.values import (
     WISHES,
     BriefCandidate,
     BriefRow,
@@ -25,8 +27,6 @@ from commonplace.index.port import (
     PageSection,
     Row,
     StatSignature,
-    T,
-    Transaction,
     Vector,
     Window,
     is_in_folders,
@@ -34,7 +34,6 @@ from commonplace.index.port import (
     text_to_embed,
     turn_of,
 )
-from commonplace.index.units import Label, LabelCount, UnitSpan
 from commonplace.model.errors import StorageError
 from commonplace.model.memory import Trust
 from commonplace.model.names import short_hash

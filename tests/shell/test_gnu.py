@@ -258,6 +258,13 @@ GLOBS = st.lists(
 ).map("".join)  # fmt: skip
 
 
+def test_no_line_is_asked_of_a_wrong_pattern(bench: Bench) -> None:
+    """With -m 0 nothing is found, and nothing is wrong, whatever the pattern is: GNU grep does not read it."""
+    bench.plant({"a": b"a\n"})
+    for pattern in ("[[", "a\\(", "a"):
+        bench.compare("grep", "-m0", "--", pattern, "a")
+
+
 @examples(200)
 @given(st.data())
 def test_patterns_of_file_names_are_those_of_a_shell(bench: Bench, data: st.DataObject) -> None:

@@ -596,6 +596,27 @@ EXAMPLES = [
         is_first=True,
     ),
     mail(
+        "who signs for somebody else keeps the name",
+        "Angebot",
+        """
+        Wir nehmen das Angebot an.
+
+        Mit freundlichen Grüßen
+        i. A. Katrin Engel
+
+        Einkauf
+        Maschinenbau Riedl GmbH
+        Tel.: +49 941 5550122
+        """,
+        """
+        Wir nehmen das Angebot an.
+
+        Mit freundlichen Grüßen
+        i. A. Katrin Engel
+        """,
+        is_first=True,
+    ),
+    mail(
         "a block without a closing",
         "Budget",
         """

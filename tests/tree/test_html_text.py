@@ -19,6 +19,11 @@ CASES = {
         "<div>a</div><div>b<div>c</div></div>d<p>e</p><p>f</p><section>g</section>",
         lines("a", "b", "c", "d", "", "e", "", "f", "", "g"),
     ),
+    "paragraphs without a margin are lines": (
+        "<p class=MsoNormal>a</p><p class='MsoNormal'>b</p><p class=MsoNormal style='margin-bottom:12pt'>c</p>"
+        "<p style='margin: 0cm 0cm 0.0001pt'>d</p><p style='color:red;margin:0'>e</p><p style='margin:0 0 8px'>f</p>",
+        lines("a", "b", "", "c", "", "d", "e", "", "f"),
+    ),
     "line breaks": (
         "a<br>b<br><br>c<br><br><br><br>d<div><br></div>e<br/></p>f",
         lines("a", "b", "", "c", "", "d", "", "e", "f"),

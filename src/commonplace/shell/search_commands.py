@@ -81,7 +81,8 @@ class _Grep:
         if most is not None and not (most.isascii() and most.isdigit()):
             raise CommandError("invalid max count")
         self.most = None if most is None else int(most[:9])  # lines of one file
-        self._pattern = compile_line_pattern(pattern, options)
+        # With -m 0 no line is looked at, and GNU grep does not say what is wrong with the pattern.
+        self._pattern = compile_line_pattern("" if self.most == 0 else pattern, options)
         self._included = [compile_glob(glob) for glob in options["include"].split("\n")] if "include" in options else []
         self._run, self._options = run, options
         self._has_labels = has_labels  # whether a line starts with the name of its file

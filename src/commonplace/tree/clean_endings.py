@@ -51,6 +51,7 @@ _CLOSING = lazy(
     r"|pozdrawiam|z poważaniem|dziękuję|с уважением|спасибо|с наилучшими|此致|敬礼|祝好|谢谢|謝謝|顺颂|よろしく|敬具)",
     re.I,
 )
+_FOR_ANOTHER = lazy(r"(?:i\. ?[av]\.|p\. ?p\.|p\. ?o\.|ppa\.|gez\.)\s+", re.I)  # "i. A. Jo" signs for somebody
 
 
 def is_device_line(line: str) -> bool:
@@ -68,6 +69,7 @@ def is_closing(line: str) -> bool:
 
 def is_name(line: str) -> bool:
     """Return whether a line may be the name of a person, and nothing else."""
+    line = _FOR_ANOTHER.sub("", line, count=1) or line
     words = line.split()
     if not 1 <= len(words) <= 4 or len(line) > 40 or line[-1] in "!?:;":
         return False

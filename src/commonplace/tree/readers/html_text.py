@@ -28,6 +28,8 @@ _INVISIBLE = str.maketrans("", "", "\u00ad\u034f\u200b\u200c\u200d\u2060\ufeff")
 _NOT_SHOWN = lazy(
     r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden|max-height\s*:\s*0(?:px)?\s*(?:[;!]|$))", re.I
 )
+_NO_MARGIN = lazy(r"(?:^|[;\s])margin\s*:\s*(?:0(?:\.\d+)?[a-z]*\s*){1,4}(?:[;!]|$)", re.I)
+_OUTLOOK_LINE = "msonormal"  # the class of each line that was written with Outlook: it has no margin
 _AS_WRITTEN = lazy(r"(?:^|[;\s])white-space\s*:\s*(?:pre|break-spaces)", re.I)
 _OUTLOOK_HEADER = "divrplyfwdmsg"  # the lines From, Sent, To that Outlook puts above what is answered or forwarded
 
@@ -70,21 +72,28 @@ class _Attributes(NamedTuple):
     is_shown: bool = True
     is_as_written: bool = False
     is_outlook_header: bool = False
+    is_tight: bool = False  # a paragraph without a margin is a line
 
 
 class _Element:
     """An element that is open."""
 
-    __slots__ = ("has_list", "has_row", "is_as_written", "is_outlook_header", "is_shown", "name", "quotes")
+    __slots__ = ("block", "has_list", "has_row", "is_as_written", "is_outlook_header", "is_shown", "name", "quotes")
 
     def __init__(self, name: str, attributes: _Attributes) -> None:
         self.name = name
+        self.block = _name_block(name, attributes)
         self.is_shown = attributes.is_shown and name not in _NOTHING
         self.is_as_written = attributes.is_as_written or name in ("pre", "textarea", "listing")
         self.is_outlook_header = attributes.is_outlook_header
         self.quotes = int(name == "blockquote")
         self.has_list = name in _LISTS
         self.has_row = name == "tr"
+
+
+def _name_block(name: str, attributes: _Attributes) -> str:
+    """Return the element whose empty lines an element has around it."""
+    return "div" if name == "p" and attributes.is_tight else name
 
 
 def html_to_text(html: str, *, is_page: bool = False) -> str:
@@ -121,20 +130,24 @@ def html_to_text(html: str, *, is_page: bool = False) -> str:
 
 def _read_attributes(text: str) -> _Attributes:
     lower = text.lower()
-    if not ("hidden" in lower or "style" in lower or _OUTLOOK_HEADER in lower):
+    if not ("hidden" in lower or "style" in lower or _OUTLOOK_HEADER in lower or _OUTLOOK_LINE in lower):
         return _Attributes()
-    is_shown, style, ident = True, "", ""
+    is_shown, style, ident, classes = True, "", "", ""
     for match in _ATTRIBUTE.finditer(text):
         name, value = match[1].lower(), match[2] or match[3] or match[4] or ""
         if name == "style":
             style = html_entities.unescape(_LONG_NUMBER.sub("", value)) if "&" in value else value
         elif name == "id":
             ident = value
+        elif name == "class":
+            classes = value
         elif name == "hidden" or (name == "aria-hidden" and value.lower() == "true"):
             is_shown = False
     is_shown = is_shown and not _NOT_SHOWN.search(style)
     # What was quoted before has its names with x_ before them.
-    return _Attributes(is_shown, bool(_AS_WRITTEN.search(style)), ident.lower().endswith(_OUTLOOK_HEADER))
+    is_tight = bool(_NO_MARGIN.search(style)) or (_OUTLOOK_LINE in classes.lower() and "margin" not in style.lower())
+    is_outlook_header = ident.lower().endswith(_OUTLOOK_HEADER)
+    return _Attributes(is_shown, bool(_AS_WRITTEN.search(style)), is_outlook_header, is_tight)
 
 
 class _Writer:
@@ -161,14 +174,17 @@ class _Writer:
         if name == "br":
             self._break_line()
             return
+        known = _read_attributes(attributes) if attributes else _Attributes()
+        if self._is_page:
+            known = known._replace(is_tight=False)  # its styles may say more
         if name in _BLOCKS:
             self._close_implied(*_PARAGRAPH)
             if name in _CLOSES:
                 self._close_implied(*_CLOSES[name])
-            self._begin_block(name)
+            self._begin_block(_name_block(name, known))
         if name in _VOID or len(self._open) >= _MAX_OPEN:
             return
-        element = _Element(name, _read_attributes(attributes) if attributes else _Attributes())
+        element = _Element(name, known)
         self._open.append(element)
         self._names[name] = self._names.get(name, 0) + 1
         self._hidden += not element.is_shown
@@ -250,7 +266,7 @@ class _Writer:
         if element.name in _BLOCKS:
             if element.name == "li" or element.name in _HEADINGS:
                 self._marker = ""  # there was no text in it
-            self._end_block(element.name)
+            self._end_block(element.block)
 
     def _begin_block(self, name: str) -> None:
         if self._hidden:
