@@ -1,9 +1,9 @@
 """How well the tree finds what was said: `python -m tests.bench.tree_quality`, or `make bench-tree`.
 
 A generated mailbox with its truth (mailbox_set.md): 200 questions, half in other words than the mail, and questions for
-people; and the conversations of LoCoMo-dev, where the folder of data has them (`--data-dir`), ingested as chat, and stored
-as plain memories with the embedder that the tree has. Beside each a plain FTS5 query over the same units. A hit counts for
-the unit that it shows.
+people; and the conversations of LoCoMo-dev, where the folder of data has them (`--data-dir`), ingested as chat, and
+stored as plain memories with the embedder that the tree has. Beside each a plain FTS5 query over the same units. A hit
+counts for the unit that it shows.
 """
 
 from __future__ import annotations

@@ -51,6 +51,11 @@ def text_to_embed(text: str, name: str, tags: Iterable[str]) -> str:
     return f"{labels}: {text}"
 
 
+def is_unit(ident: str) -> bool:
+    """Return whether the entry with an id is a unit of the tree: no entry of a memory has such an id."""
+    return ident.startswith("u-")
+
+
 def turn_of(entry: Entry) -> Turn | None:
     """Return the place of an entry in its conversation; None if it is in none. The id orders equal times."""
     if entry.thread is None:
@@ -172,6 +177,14 @@ class EntryCandidate(NamedTuple):
     def status(self) -> str:
         """The status of its memory at the time the query is about."""
         return self.then or (self.row.status if self.row is not None else "active")
+
+
+class PendingText(NamedTuple):
+    """The text of an entry that has no vector yet, as it is embedded."""
+
+    no: int
+    text: str
+    is_turn: bool = False  # of a conversation
 
 
 class EntryFilter(NamedTuple):
@@ -354,8 +367,8 @@ class Transaction(UnitQueries, Protocol):
 
     # Embeddings, as bytes that only the embedder understands. Past entries have one too.
 
-    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
-        """Return numbers and texts of entries that have no vector of this model yet, in the order of their numbers.
+    def unembedded(self, model: str, limit: int) -> Sequence[PendingText]:
+        """Return the texts of entries that have no vector of this model yet, in the order of their numbers.
 
         The text of an entry that is in no conversation starts with the name and the tags of its memory.
         """

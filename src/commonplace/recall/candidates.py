@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction, Window
+from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction, Window, is_unit
 from commonplace.recall.query import ParsedQuery, RecallQuery, is_journal
 from commonplace.text.words import (
     QueryTerms,
@@ -111,8 +111,10 @@ def make_time_key(candidate: EntryCandidate) -> tuple[str, str]:
 
 
 def list_labels(candidate: EntryCandidate) -> list[str]:
-    """Return the key and the tags of an entry and its memory."""
+    """Return the key and the tags of an entry and its memory; the title of a unit, whose file has a name of ours."""
     row = candidate.row
+    if is_unit(candidate.recorded.entry.id):
+        return [dict(candidate.recorded.entry.extra).get("title", "")]
     return [candidate.name, *candidate.recorded.entry.tags, *(row.tags if row is not None else ())]
 
 

@@ -2,8 +2,8 @@
 
 `SemanticIndex.compare_entries` loads this module, and numpy with it, with the first question that needs vectors.
 
-A vector is stored as one signed byte per dimension. The search is exact: the question is compared with every entry of
-its scopes.
+A vector is stored as one signed byte per dimension; one of a passage as half a byte, because a mail has several. The
+search is exact: the question is compared with every entry of its scopes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class EntryVectors:
     def __init__(
         self, embedder: Embedder, embed_question: Callable[[str], NDArray[np.float32]], *, is_packed: bool = False
     ) -> None:
-        """`is_packed`: keep the vectors as the bytes that are stored, a quarter of the memory for twice the work."""
+        """`is_packed`: entries have a vector for each passage, of half a byte per dimension. They are kept as bytes, a
+        quarter of the memory for twice the work."""
         self._is_packed = is_packed
         self._lengths = np.empty(0, np.float32)  # of packed vectors
         self._embed_question = embed_question
@@ -63,8 +64,10 @@ class EntryVectors:
         new = [row for row in reading.vectors(model, self._rows[-1].no if self._rows else 0) if row.data]
         if new:
             size = self._matrix.shape[1]
-            more: NDArray[Any] = np.frombuffer(b"".join(row.data for row in new), np.int8).reshape(-1, size)
-            counts = np.array([len(row.data) // size for row in new], np.intp)
+            stored = b"".join(row.data for row in new)
+            numbers = unpack_halves(stored) if self._is_packed else np.frombuffer(stored, np.int8)
+            more: NDArray[Any] = numbers.reshape(-1, size)
+            counts = np.array([len(row.data) * len(numbers) // len(stored) // size for row in new], np.intp)
             self._firsts = np.append(self._firsts, len(self._matrix) + np.cumsum(counts) - counts)
             if self._is_packed:
                 self._lengths = np.append(self._lengths, _measure_rows(more))
@@ -170,6 +173,15 @@ class EntryVectors:
                     self._neighbours[no].append(next_no)
                     self._neighbours[next_no].append(no)
         return self._neighbours
+
+
+def unpack_halves(data: bytes) -> NDArray[np.int8]:
+    """Return the numbers of which each byte has two, from -7 to 7."""
+    pairs = np.frombuffer(data, np.uint8)
+    numbers = np.empty((len(pairs), 2), np.int8)
+    numbers[:, 0], numbers[:, 1] = pairs >> 4, pairs & 15
+    numbers -= 8
+    return numbers.reshape(-1)
 
 
 def _measure_rows(rows: NDArray[np.int8]) -> NDArray[np.float32]:

@@ -22,9 +22,11 @@ from commonplace.index.port import (
     EntryInterval,
     LaterNote,
     Match,
+    PendingText,
     Vector,
     Window,
     is_in_folders,
+    is_unit,
     least_shared,
     text_to_embed,
     turn_of,
@@ -62,7 +64,8 @@ class SqliteTransaction(UnitRows):
         copied or touched file says what it said, and embedding it again takes long."""
         if list(entries) == self.entries(folder, name):
             return
-        self._run_here("drop_words", folder, name)
+        for query in ("drop_words", "drop_beside"):
+            self._run_here(query, folder, name)
         self._run_here("drop_mentions", folder, name)
         if self._run_here("drop_vectors", folder, name).rowcount > 0:
             self._run("tick_dropped")
@@ -92,7 +95,7 @@ class SqliteTransaction(UnitRows):
         entry, turn = recorded.entry, turn_of(recorded.entry)
         tags = encode_tags(entry.tags)
         # Nobody stores near duplicates of a unit of the tree: it needs no marks.
-        is_marked = recorded.end is None and not entry.id.startswith("u-")
+        is_marked = recorded.end is None and not is_unit(entry.id)
         marks = word_hashes(entry.text, self._space) if is_marked else ()
         added = self._run_here(
             "add_entry", folder, name, place, entry.id, entry.time, entry.text, entry.trust.value,
@@ -259,8 +262,11 @@ class SqliteTransaction(UnitRows):
                 # A summary that is the beginning of the text would say it twice, and cost every search of its words.
                 own = "" if not summary or text.startswith(summary.removesuffix("…").rstrip()) else summary
                 about = " ".join([name, own, *decode_tags(labels or "[]"), *decode_tags(tags), author or ""])
+                words = index_words(text)
+                rest = (*beside, index_words(about), date_words(when))
                 self._run("drop_word", no)
-                self._run("add_words", no, index_words(text), *beside, index_words(about), date_words(when))
+                self._run("put_beside", no, None if words == text else words, *rest)
+                self._run("add_words", no, words, *rest)
                 self._run("mark_worded", no)
 
     def _add_authors(self, authors: Collection[str]) -> None:
@@ -269,11 +275,13 @@ class SqliteTransaction(UnitRows):
 
     # Embeddings
 
-    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
-        """Return numbers and texts of entries that have no vector of this model yet."""
+    def unembedded(self, model: str, limit: int) -> Sequence[PendingText]:
+        """Return the texts of entries that have no vector of this model yet."""
         query = "unembedded" if self._embedder() == model else "entries_to_embed"
         return [
-            (no, text if thread is not None else text_to_embed(text, name, decode_tags(labels) + decode_tags(tags)))
+            PendingText(no, text, is_turn=True)
+            if thread is not None
+            else PendingText(no, text_to_embed(text, name, decode_tags(labels) + decode_tags(tags)))
             for no, thread, name, labels, tags, text in self._run_here(query, limit)
         ]
 
