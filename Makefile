@@ -8,7 +8,7 @@ UV     := UV_CACHE_DIR=$(abspath $(VENV))/uv-cache UV_NO_PROGRESS=1 UV_COMPILE_B
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test deep lint types docs docs-write crash crash-short security bench bench-recall bench-context bench-tree house hosts picture check lock changelog clean bench-capture
+.PHONY: help run test deep lint types docs docs-write crash crash-short security bench bench-recall bench-context bench-tree bench-digest house hosts picture check lock changelog clean bench-capture
 
 help: ## what each command does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ bench-recall: $(READY) ## how well recall finds, on every set that is here; DATA
 
 bench-tree: $(READY) ## how well the tree finds what was said in mail and chat, and by whom; ARGS=--misses, DATA_DIR=FOLDER
 	@$(BIN)/python -m tests.bench.tree_quality $(if $(DATA_DIR),--data-dir "$(DATA_DIR)") $(ARGS)
+
+bench-digest: $(READY) ## how well digests, topics and summaries tell what happened; DATA_DIR=FOLDER: chats too; ARGS=--misses
+	@$(BIN)/python -m tests.bench.digest_quality $(if $(DATA_DIR),--data-dir "$(DATA_DIR)") $(ARGS)
 
 bench-context: $(READY) ## what agents are told unasked: standing preferences, what helps at a prompt, noise; ARGS=--gate
 	@$(BIN)/python -m tests.bench.context $(ARGS)

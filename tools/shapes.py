@@ -12,38 +12,31 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from commonplace.cli import run
+from commonplace.model.file_results import FileList, FileText, LineMatches, ShellResult
 from commonplace.model.host_results import ConnectResult, ConnectResults, HostStatus
+from commonplace.model.journal_results import CompactResult, JournalRun, Lesson, RecentEntries, RecordRunResult
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
 from commonplace.model.results import (
     BookStatus,
     BriefResult,
     CaptureResult,
-    CompactResult,
-    FileList,
-    FileText,
     Finding,
     ForgottenMemory,
     Hit,
     ImportResult,
-    JournalRun,
-    Lesson,
-    LineMatches,
     MemoryItem,
     Proposal,
     RecallResult,
-    RecentEntries,
-    RecordRunResult,
     Revision,
     ScaffoldResult,
     ScanResult,
-    ShellResult,
     StoreResult,
     VerifyResult,
 )
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Setting
-from commonplace.model.tree_results import EntityMerge, IngestResult, TreeSourceInfo
+from commonplace.model.tree_results import EntityMerge, IngestResult, TreeCost, TreeSourceInfo
 
 Schema = dict[str, typing.Any]
 _SCALARS: Mapping[object, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
@@ -139,6 +132,7 @@ COMMANDS: Mapping[str, Sequence[object]] = {
     "import": (ImportResult,),
     "mcp": (Shape({"tools": (Shape({"name": str, "description": str}),)}),),
     "ingest": (IngestResult, _INGESTS),
+    "tree cost": (Shape(_hints(TreeCost, "calls", "tokens_in", "tokens_out", "usd")),),
     "tree sources": (Shape({"sources": tuple[TreeSourceInfo, ...]}),),
     "tree entity list": (Shape({"entities": tuple[EntityMerge, ...]}),),
     "init": (ScaffoldResult,),

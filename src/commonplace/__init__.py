@@ -19,9 +19,11 @@ if TYPE_CHECKING:
         Moment,
         PlaceChoice,
         RelationChoice,
+        RoleChoice,
         ScopeChoice,
         SearchMode,
         SortOrder,
+        SourceFormat,
         StoreItem,
         StoreMode,
         TypeChoice,
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
         Refused,
         RevisionMismatch,
         SecretFound,
+        ServiceFailed,
         SourceRefused,
         StateUnusable,
         StorageError,
@@ -74,40 +77,37 @@ if TYPE_CHECKING:
         Unreadable,
         WriteFailed,
     )
+    from commonplace.model.file_results import FileItem, FileList, FileText, LineMatch, LineMatches, ShellResult
+    from commonplace.model.journal_results import (
+        CompactResult,
+        JournalEntry,
+        JournalRun,
+        Lesson,
+        RecentEntries,
+        RecordRunResult,
+    )
     from commonplace.model.memory import Entry, Link, Memory, MemoryType, Meta, Relation, Status, Trust
     from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
     from commonplace.model.results import (
         BookStatus,
         BriefResult,
         CaptureResult,
-        CompactResult,
-        FileItem,
-        FileList,
-        FileText,
         Finding,
         ForgottenMemory,
         Hit,
         HitKind,
         ImportItemResult,
         ImportResult,
-        JournalEntry,
-        JournalRun,
         LaterMemory,
-        Lesson,
-        LineMatch,
-        LineMatches,
         MemoryItem,
         Proposal,
         RecallResult,
-        RecentEntries,
-        RecordRunResult,
         RetireResult,
         Revision,
         ScaffoldResult,
         ScanResult,
         ScopeStatus,
         SecretPlace,
-        ShellResult,
         SimilarMemory,
         SkippedItem,
         StoreResult,
@@ -115,6 +115,23 @@ if TYPE_CHECKING:
     )
     from commonplace.model.scope import Role, Scope, ScopeKind
     from commonplace.model.settings import Setting
+    from commonplace.model.tree_results import (
+        AuthorCount,
+        CitationFault,
+        CiteResult,
+        Entity,
+        EntityList,
+        EntityMerge,
+        IngestReport,
+        IngestResult,
+        LeafList,
+        SkippedPlace,
+        TreeForgetResult,
+        TreeHits,
+        TreeSourceInfo,
+        TreeStatus,
+    )
+    from commonplace.shell.session import ShellSession
     from commonplace.verbs.tool import Answer
     from commonplace.verbs.toolset import BoundTool, toolset
 
@@ -126,12 +143,15 @@ __all__ = [
     "AmbiguousKey",
     "Answer",
     "AsyncBook",
+    "AuthorCount",
     "Book",
     "BookStatus",
     "BookTooNew",
     "BoundTool",
     "BriefResult",
     "CaptureResult",
+    "CitationFault",
+    "CiteResult",
     "CommonplaceError",
     "CompactResult",
     "Conflict",
@@ -141,6 +161,9 @@ __all__ = [
     "EmbedderError",
     "EmbedderFailed",
     "EmbedderMissing",
+    "Entity",
+    "EntityList",
+    "EntityMerge",
     "Entry",
     "FileItem",
     "FileList",
@@ -154,6 +177,8 @@ __all__ = [
     "HostFileUnusable",
     "ImportItemResult",
     "ImportResult",
+    "IngestReport",
+    "IngestResult",
     "InvalidContent",
     "InvalidField",
     "InvalidInput",
@@ -168,6 +193,7 @@ __all__ = [
     "JournalRun",
     "KindName",
     "LaterMemory",
+    "LeafList",
     "Lesson",
     "LineMatch",
     "LineMatches",
@@ -201,6 +227,7 @@ __all__ = [
     "Revision",
     "RevisionMismatch",
     "Role",
+    "RoleChoice",
     "ScaffoldResult",
     "ScanResult",
     "Scope",
@@ -210,11 +237,15 @@ __all__ = [
     "SearchMode",
     "SecretFound",
     "SecretPlace",
+    "ServiceFailed",
     "Setting",
     "ShellResult",
+    "ShellSession",
     "SimilarMemory",
     "SkippedItem",
+    "SkippedPlace",
     "SortOrder",
+    "SourceFormat",
     "SourceRefused",
     "StateUnusable",
     "Status",
@@ -225,6 +256,10 @@ __all__ = [
     "TooLarge",
     "TooManyFiles",
     "Tracker",
+    "TreeForgetResult",
+    "TreeHits",
+    "TreeSourceInfo",
+    "TreeStatus",
     "Trust",
     "TypeChoice",
     "UnknownFormat",
@@ -242,10 +277,15 @@ _MODULES = {
     "Book": "book",
     "Tracker": "guard.protocol",
     "Answer": "verbs.tool",
+    "ShellSession": "shell.session",
     **dict.fromkeys(("BoundTool", "toolset"), "verbs.toolset"),
     **dict.fromkeys(("MEMORY_TURNS", "brief_task", "coordinator_preamble"), "context.coordinator"),
 }
-_VALUES = ("errors", "scope", "memory", "results", "projects", "settings", "choices")  # of the model: all the others
+# The modules of the model, in which all the others are.
+_VALUES = (
+    "errors", "scope", "memory", "results", "file_results", "journal_results", "projects", "settings", "choices",
+    "tree_results",
+)  # fmt: skip
 
 
 if not TYPE_CHECKING:  # a checker that saw it would accept every name
@@ -254,9 +294,8 @@ if not TYPE_CHECKING:  # a checker that saw it would accept every name
         """Load what is asked for when it is: a start that only wants the version pays for nothing else."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        if name in _MODULES:
-            return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-        modules = (import_module(f"{__name__}.model.{module}") for module in _VALUES)
+        places = [_MODULES[name]] if name in _MODULES else [f"model.{module}" for module in _VALUES]
+        modules = (import_module(f"{__name__}.{place}") for place in places)
         return next(getattr(module, name) for module in modules if hasattr(module, name))
 
 

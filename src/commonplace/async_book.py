@@ -11,10 +11,13 @@ import os
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, update_wrapper
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from commonplace.book import Book
 from commonplace.model.errors import StorageError
+
+if TYPE_CHECKING:
+    from commonplace.model.choices import RoleChoice
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,7 +52,7 @@ class AsyncBook:
         agent: str | None = None,
         session: str | None = None,
         sealed: bool | None = None,
-        role: str | None = None,
+        role: RoleChoice | None = None,
         cwd: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Return a book that `async with`, or its first call, opens; what is missing in it is created."""
@@ -82,7 +85,7 @@ class AsyncBook:
         if self._book is not None:
             self._book.close()
 
-    async def as_role(self, role: str) -> AsyncBook:
+    async def as_role(self, role: RoleChoice) -> AsyncBook:
         """Return this book for another role: any for a person, else one that may do less. Closing one closes both."""
         narrower = await self._call(lambda book: book.as_role(role))
         return AsyncBook(lambda: narrower, self._thread)
@@ -130,11 +133,18 @@ class AsyncBook:
     search_entities = _awaited(Book.search_entities)
     query_topic = _awaited(Book.query_topic)
     query_source = _awaited(Book.query_source)
+    digest = _awaited(Book.digest)
+    query_global = _awaited(Book.query_global)
+    drill_down = _awaited(Book.drill_down)
+    tree_topics = _awaited(Book.tree_topics)
+    tree_show = _awaited(Book.tree_show)
+    tree_settle = _awaited(Book.tree_settle)
     fetch_leaves = _awaited(Book.fetch_leaves)
     cite = _awaited(Book.cite)
     tree_status = _awaited(Book.tree_status)
     tree_sources = _awaited(Book.tree_sources)
     tree_forget = _awaited(Book.tree_forget)
+    tree_cost = _awaited(Book.tree_cost)
     merge_entities = _awaited(Book.merge_entities)
     undo_merge = _awaited(Book.undo_merge)
     list_merges = _awaited(Book.list_merges)

@@ -24,35 +24,29 @@ if TYPE_CHECKING:
         ScopeChoice,
         SearchMode,
         SortOrder,
+        SourceFormat,
         StoreItem,
         StoreMode,
         TypeChoice,
     )
+    from commonplace.model.file_results import FileList, FileText, LineMatches, ShellResult
+    from commonplace.model.journal_results import CompactResult, JournalRun, Lesson, RecentEntries, RecordRunResult
     from commonplace.model.memory import Memory
     from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
     from commonplace.model.results import (
         BookStatus,
         BriefResult,
         CaptureResult,
-        CompactResult,
-        FileList,
-        FileText,
         Finding,
         ForgottenMemory,
         Hit,
         ImportResult,
-        JournalRun,
-        Lesson,
-        LineMatches,
         MemoryItem,
         Proposal,
         RecallResult,
-        RecentEntries,
-        RecordRunResult,
         RetireResult,
         Revision,
         ScanResult,
-        ShellResult,
         SimilarMemory,
         StoreResult,
         VerifyResult,
@@ -123,7 +117,7 @@ class Book(BookTree):
     def import_from(
         self,
         source: str | os.PathLike[str],
-        format: str | None = None,  # noqa: A002 - the word of the specification
+        format: SourceFormat | None = None,  # noqa: A002 - the word of the specification
         scope: ScopeChoice | None = None,
         *,
         dry_run: bool = False,

@@ -15,10 +15,16 @@ from commonplace.verbs.verb import R, Verb
 if TYPE_CHECKING:
     from commonplace.model.tree_results import (
         CiteResult,
+        DigestResult,
         EntityList,
         EntityMerge,
         IngestReport,
         LeafList,
+        NodeHits,
+        SettleResult,
+        TopicInfo,
+        TreeCost,
+        TreeDrawing,
         TreeForgetResult,
         TreeHits,
         TreeSourceInfo,
@@ -76,6 +82,30 @@ class BookTree(OpenBook):
         """Return what sources say: the latest, or the best for a query; and who writes most."""
         return self._run(verbs.tree_search.query_source, source_id, source_kind, time_window_days, query, limit)
 
+    def digest(self, period: str = "day", date: str | None = None, source: str | None = None) -> DigestResult:
+        """Return the front page of a day, week, month or year; of today if no day in it is named."""
+        return self._run(verbs.digest.digest, period, date, source)
+
+    def query_global(self, window_days: int = 7, query: str = "") -> NodeHits:
+        """Return a digest of the last days over all sources, and the days that it is made of."""
+        return self._run(verbs.tree_nodes.query_global, window_days, query)
+
+    def drill_down(self, node_id: str, max_depth: int = 1, query: str = "", limit: int = 20) -> NodeHits:
+        """Return what a digest, topic, summary or leaf is made of."""
+        return self._run(verbs.tree_nodes.drill_down, node_id, max_depth, query, limit)
+
+    def tree_topics(self, limit: int = 200) -> list[TopicInfo]:
+        """Return the people and things that much was said about, hottest first."""
+        return self._run(verbs.tree_nodes.tree_topics, limit)
+
+    def tree_show(self, source: str | None = None, limit: int = 200) -> TreeDrawing:
+        """Return the summaries of the sources, as a drawing lists them."""
+        return self._run(verbs.tree_nodes.tree_show, source, limit)
+
+    def tree_settle(self, seconds: int | None = None) -> SettleResult:
+        """Make the summaries, topics and digests that are due."""
+        return self._run(verbs.digest.tree_settle, seconds)
+
     def fetch_leaves(self, chunk_ids: Sequence[str]) -> LeafList:
         """Return leaves and units whole, in the order of their ids. Only this text may be quoted."""
         return self._run(verbs.tree_search.fetch_leaves, chunk_ids)
@@ -95,6 +125,10 @@ class BookTree(OpenBook):
     def tree_forget(self, source: str) -> TreeForgetResult:
         """Remove a source with everything that came from it alone."""
         return self._run(verbs.tree_sources.tree_forget, source)
+
+    def tree_cost(self) -> TreeCost:
+        """Return what summaries by a model cost so far."""
+        return self._run(verbs.tree_cost.tree_cost)
 
     def merge_entities(self, first: str, second: str) -> EntityMerge:
         """Say that two ids are one person or thing."""

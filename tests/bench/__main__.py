@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.bench import embedding, load, processes, recall_speed, store_speed, tree_speed
+from tests.bench import digest_speed, embedding, load, processes, recall_speed, store_speed, tree_speed
 from tests.bench.measure import Note, Row, tables
 from tests.bench.scratch_books import Bench
 
@@ -37,6 +37,7 @@ SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
     "whole": processes.whole_book,
     "ingest": tree_speed.ingest,
     "tree": tree_speed.questions,
+    "digest": digest_speed.digest,
 }
 
 

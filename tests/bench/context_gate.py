@@ -1,4 +1,4 @@
-"""Measure the gate for prompts on sets it was not made for: the questions of the sets for recall, as prompts.
+"""Measure the gate for prompts on other sets than its own: the questions of the sets for recall, as prompts.
 
 `make bench-context ARGS=--gate` prints it. These people asked, so more memories answer than at a prompt. What counts is
 how many of those that pass are right, and how often a question without an answer gets something.

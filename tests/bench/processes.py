@@ -144,7 +144,7 @@ def measure_process(words: list[str], environment: Mapping[str, str]) -> Process
 def _hooks(environment: dict[str, str], rounds: int, large: int) -> list[Row]:
     """Hooks, each a fresh process with a session of its own, against a bare Python that reads nothing."""
     floor_ms, *found = turns(
-        max(40, rounds // 3), partial(_bare, environment), *(partial(_hook, environment, event) for event in HOOKS)
+        max(40, rounds // 3), partial(_bare, environment), *(partial(run_hook, environment, event) for event in HOOKS)
     )
     begun: list[Row] = []
     for (event, (usual, at_most)), spent in zip(HOOKS.items(), found, strict=True):
@@ -158,7 +158,7 @@ def _bare(environment: Mapping[str, str], _: int) -> None:
     subprocess.run([sys.executable, "-c", "pass"], env=environment, stdin=subprocess.DEVNULL, check=False)
 
 
-def _hook(environment: Mapping[str, str], event: str, _: int) -> bytes:
+def run_hook(environment: Mapping[str, str], event: str, _: int) -> bytes:
     """Run a hook and return what it says, which is never nothing. All of its work is done, also where that is slow."""
     script = Path(sys.executable).with_name("commonplace-hook")
     ours = (
@@ -191,7 +191,7 @@ def prompts(bench: Bench) -> list[Row]:
             served.request("tools/list")
             first = _wait_for_meaning(state)
             alone = {**environment, "XDG_STATE_HOME": f"{folder}/none"}
-            actions = (partial(_hook, alone, "prompt"), partial(_hook, state, "prompt"))
+            actions = (partial(run_hook, alone, "prompt"), partial(run_hook, state, "prompt"))
             floor_ms, words_ms, meaning_ms = turns(max(40, bench.rounds // 3), partial(_bare, environment), *actions)
     floor = statistics.median(floor_ms)
     return [

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 from pathlib import Path
+from typing import cast
 
 from commonplace import Book
-from commonplace.model.choices import ScopeChoice
+from commonplace.model.choices import RoleChoice, ScopeChoice
 from commonplace.model.times import shift_time
 
 PROJECT = "github.com/acme/app"
@@ -24,7 +25,8 @@ def open_book(
     sealed: bool | None = None,
     cwd: Path | None = None,
 ) -> Book:
-    return Book.open(root, project=project, agent=agent, session=session, role=role, sealed=sealed, cwd=cwd)
+    who = cast("RoleChoice", role)  # a test may name one that is none
+    return Book.open(root, project=project, agent=agent, session=session, role=who, sealed=sealed, cwd=cwd)
 
 
 def keys(book: Book, query: str = "", *, scope: ScopeChoice | None = None, limit: int = 10) -> list[str]:

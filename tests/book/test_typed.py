@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import collections.abc
 import copy
+import inspect
 import os
 import pickle
+import re
 import subprocess
 import sys
 import time
+import typing
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -15,6 +19,7 @@ from typing import Any, get_args
 
 import pytest
 
+import commonplace
 from commonplace import (
     Book,
     InvalidField,
@@ -22,16 +27,22 @@ from commonplace import (
     MemoryType,
     NotPermitted,
     RecallResult,
+    Role,
+    RoleChoice,
     Scope,
     ScopeKind,
     SearchMode,
     SortOrder,
+    SourceFormat,
     StoreItem,
     StoreMode,
 )
+from commonplace.maintenance.import_sources import FORMATS
 from commonplace.recall.query import ALL_KINDS, MODES, SORTS
 from commonplace.verbs.store import StoreRequest
 from commonplace.verbs.verb import read_fields
+
+WORD = re.compile(r"\b[A-Z]\w*")  # a type in an annotation
 
 # What a user wrote, with the error that a checker must find in the line, or none.
 USER_CODE = """\
@@ -72,6 +83,10 @@ def mistaken(book: Book) -> None:
     book.link("a", "likes", "b")  # arg-type
     book.store_many([{"content": "x", "scop": "global"}])  # typeddict-unknown-key
     book.store_many([{"key": "x"}])  # typeddict-item
+    book.import_from("notes", format="evernote")  # arg-type
+    book.as_role("boss")  # arg-type
+    Book.open("book", role="boss")  # arg-type
+    AsyncBook.open("book", role="boss")  # arg-type
     book.launched()  # attr-defined
     from commonplace import Bok  # attr-defined
     import commonplace
@@ -92,9 +107,21 @@ def test_a_type_checker_finds_what_is_wrong_in_a_program(tmp_path: Path) -> None
     assert found == {number: f"{line.rsplit('# ', 1)[1]}]" for number, line in lines if "  # " in line}, done.stdout
 
 
+def test_every_type_of_a_signature_can_be_imported() -> None:
+    """What a method of Book takes or returns is a name of the package, so that a program can say it in a signature."""
+    known = {*commonplace.__all__, *vars(collections.abc), *vars(typing), "PathLike", "BookContext", "None"}
+    methods = [method for name, method in inspect.getmembers(Book, callable) if not name.startswith("_")]
+    methods += [method.fget for _, method in inspect.getmembers(Book, lambda one: isinstance(one, property))]
+    words = {word for method in methods for text in method.__annotations__.values() for word in WORD.findall(text)}
+    assert len(words) > 40 and words - known == set()
+    for name in commonplace.__all__:
+        assert getattr(commonplace, name) is not None
+
+
 def test_the_words_of_a_type_are_those_that_are_checked() -> None:
     """The literals are the words that requests accept, and an item of many has the parameters of one store."""
     assert [*map(get_args, (SearchMode, SortOrder, KindName))] == [MODES, SORTS, ALL_KINDS]
+    assert get_args(SourceFormat) == tuple(FORMATS) and get_args(get_args(RoleChoice)[0]) == tuple(Role)
     fields = {field.name: field for field in read_fields(StoreRequest)}
     assert fields["mode"].arg.choices == get_args(StoreMode)
     assert StoreItem.__annotations__.keys() == fields.keys() - {"decision"}

@@ -278,6 +278,16 @@ def test_related_adds_what_the_hits_link_to(root: Path) -> None:
         assert [hit.sources for hit in hits[1:]] == [(hits[0].entry,)] * 2 and hits[1].text == "Rope is in the shed."
 
 
+def test_a_related_memory_is_shown_as_any_hit(root: Path) -> None:
+    """Of a long memory that a hit links to a passage is shown, and who may know it is told which session stored it."""
+    with open_book(root, session="s1") as book:
+        book.store("The harbour closes at nine, see [[tides]].", key="harbour", scope="project")
+        book.store("High water is at eight. " * 300, key="tides", scope="project")
+        first, second = book.recall("harbour", related=True, mode="lexical").hits
+        assert (first.key, second.key) == ("harbour", "tides") and first.session == second.session == "s1"
+        assert len(second.text) < 2_400
+
+
 def test_kinds_are_what_is_asked_for(root: Path) -> None:
     """Without memory among the kinds no memory is found; a kind that does not exist is an error."""
     with open_book(root) as book:

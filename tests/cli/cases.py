@@ -147,6 +147,7 @@ CASES: dict[str, Case] = {
             ("cite", ANSWER),
             ("sources",),
             ("status",),
+            ("cost",),
             ("forget", "small-mail", "--yes"),
             ("entity", "merge", "ann@example.org", "person:bob@example.org"),
         ),

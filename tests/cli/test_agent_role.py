@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace import Book
+from commonplace import Book, Role
 from commonplace.cli.call import find_agent_host
 from tests.cli.calls import Outcome, fine, run
 from tests.cli.conftest import PROJECT
@@ -93,6 +93,6 @@ def test_a_person_in_an_agents_shell(book: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_the_library_goes_by_the_same_rule(book: Path) -> None:
     """Book.open with an agent's name is an agent's; without one, or with a role, it is as before."""
-    for agent, role, wanted in ((None, None, "person"), ("bob", None, "agent"), ("bob", "person", "person")):
+    for agent, role, wanted in ((None, None, "person"), ("bob", None, "agent"), ("bob", Role.PERSON, "person")):
         with Book.open(book, project=PROJECT, agent=agent, role=role) as opened:
             assert opened.role == wanted

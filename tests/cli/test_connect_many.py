@@ -112,7 +112,7 @@ def test_a_trial_shows_the_diff_of_every_file(option: str, home: Path) -> None:
     assert outcome.status == 0
     names = (".codex/config.toml", ".codex/hooks.json", ".codex/skills/commonplace/SKILL.md", ".cursor/mcp.json")
     for name in (*names, ".cursor/hooks.json"):
-        assert f"--- a/{name}\n+++ b/{name}\n" in outcome.out
+        assert f"--- /dev/null\n+++ b/{name}\n" in outcome.out
     assert "+<!-- commonplace:owned sha256:" in outcome.out
     assert files(home) == before
     fine("connect", "codex")
@@ -137,8 +137,38 @@ def test_the_list_says_since_when_and_what_is_started(home: Path) -> None:
     assert project["command"] == ["commonplace"]
     text = run("connect", "--list").out
     assert user["command"][0] in text
-    assert datetime.fromisoformat(user["since"]).astimezone().strftime("%Y-%m-%d %H:%M") in text
+    assert f"{user['since'][:10]} {user['since'][11:16]}Z" in text
     assert run("hosts").out == text
+
+
+def test_times_of_the_list_have_their_zone_when_piped(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Piped, the list has times in UTC with a Z, as every other command; in JSON, too."""
+    fine("connect", "codex")
+    row = next(line for line in run("connect", "--list").out.splitlines() if line.startswith("codex"))
+    [connection] = next(item for item in fine("connect", "--list")["hosts"] if item["host"] == "codex")["connections"]
+    since = connection["since"]
+    assert since.endswith("Z") and f"{since[:10]} {since[11:16]}Z" in row
+
+
+def test_what_is_connected_in_part_is_not_called_unconnected(home: Path) -> None:
+    """A server that the user added by hand is a connection that lacks the rest: connect and its list say the same."""
+    (home / ".codex" / "config.toml").write_text('[mcp_servers.commonplace]\ncommand = "commonplace"\nargs = ["mcp"]\n')
+    outcome = run("connect")
+    assert "Codex CLI is connected, but some of it is missing or does not work." in outcome.out
+    assert "Cursor is installed and not connected." in outcome.out
+    assert "  commonplace connect codex cursor\n" in outcome.out
+    listed = run("connect", "--list").out
+    assert "Some of our entries are missing or out of date." in listed
+    assert listed.count("commonplace connect codex") == 1 and "not known" not in listed
+
+
+def test_a_new_file_is_new_in_the_diff(home: Path) -> None:
+    """The diff of a file that is not there yet starts from /dev/null, so that `patch` and `git apply` take it."""
+    diff = fine("connect", "codex", "--dry-run")["diff"]
+    assert "--- /dev/null\n+++ b/.codex/hooks.json\n" in diff
+    fine("connect", "codex")
+    diff = fine("disconnect", "codex", "--dry-run")["diff"]
+    assert "--- a/.codex/hooks.json\n+++ /dev/null\n" in diff
 
 
 def test_options_are_checked_before_anything_is_written(home: Path) -> None:

@@ -10,7 +10,8 @@ from commonplace.cli import overview
 from commonplace.cli.main import main
 from commonplace.cli.parser import EXIT_STATUS, build_parser, parse
 from commonplace.cli.run import SUMMARIES, command_names, find_command, load_command
-from commonplace.verbs import ALIASES, COMMANDS, SUBCOMMANDS
+from commonplace.model.settings import Settings
+from commonplace.verbs import ALIASES, COMMANDS, DEFAULT_SUBCOMMANDS, SUBCOMMANDS
 from tests.cli.calls import run
 from tests.cli.cases import CASES
 
@@ -104,3 +105,51 @@ def test_the_help_of_a_command_lists_those_below_it(
     assert all(f"\n  {action} " in said for action in actions)
     main([name, actions[0], "--help"])
     assert "\ncommands:\n" not in capsys.readouterr().out
+
+
+def test_the_overview_fits_a_narrow_terminal() -> None:
+    """No line of the overview is longer than 80 columns."""
+    assert [line for line in overview().splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("name", [*SUMMARIES, *(f"{name} {DEFAULT_SUBCOMMANDS[name]}" for name in DEFAULT_SUBCOMMANDS)])
+@pytest.mark.parametrize("width", [66, 80])
+def test_help_fits_the_terminal(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Help is as wide as the terminal: texts and lists of commands are wrapped at words; only examples, which are to be
+    copied, may be longer. No word is lost."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    narrow = run(*name.split(), "--help").out
+    long = [line for line in narrow.partition("\nexamples:\n")[0].splitlines() if len(line) > width]
+    assert long == []
+    monkeypatch.setenv("COLUMNS", "400")
+    wide = run(*name.split(), "--help").out
+    assert "".join(narrow.split()) == "".join(wide.split())
+
+
+def test_the_help_of_settings_says_what_each_does() -> None:
+    """`config --help` and `config set --help` have a line for every setting, and the values of those that have few."""
+    for words in (("config", "--help"), ("config", "set", "--help")):
+        text = run(*words).out
+        for name in Settings._fields:
+            assert f"\n  {name} " in text, (words, name)
+        words_of_it = " ".join(text.split())
+        assert "off, nudge or auto" in words_of_it and "off, guide or strict" in words_of_it
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("files lst", "unknown command 'files lst'; did you mean files list?"),
+        ("doctor verfy", "unknown command 'doctor verfy'; did you mean doctor verify?"),
+        ("config frobnicate", "unknown command 'config frobnicate'; config has list, get, set, unset and trust."),
+        ("journal recrd run.json", "unknown command 'journal recrd'; did you mean journal record?"),
+        ("tree merg a b", "unknown command 'tree merg'"),
+        ("recal x", "unknown command 'recal'; did you mean recall?"),
+        ("list extra", "unrecognized arguments: extra."),
+    ],
+)
+def test_a_mistyped_command_is_named_with_what_was_meant(line: str, wanted: str) -> None:
+    """A word that is no command, or none of a command's own, is named with the one it is most like, or with all."""
+    outcome = run(*line.split())
+    assert (outcome.status, outcome.out) == (2, "")
+    assert wanted in outcome.err

@@ -166,6 +166,20 @@ def test_a_whole_scope_comes_back(book: Path) -> None:
     assert fine("verify")["ok"]
 
 
+def test_a_restore_of_what_is_there(book: Path) -> None:
+    """A memory that was not forgotten is not called missing, with or without its scope; nor is one with no change."""
+    for words in (("restore", "test-runner"), ("restore", "test-runner", "--scope", "project")):
+        error = run(*words, "--json").error()
+        assert error["code"] == "not_found" and error["message"] == "'test-runner' is not in the trash."
+        assert error["hint"] == "It was not forgotten: `commonplace show test-runner` shows it."
+    error = run("restore", "nothing", "--scope", "project", "--json").error()
+    assert error["message"] == "'nothing' is not in the trash."
+    assert error["hint"] == "`commonplace restore` lists what is."
+    for steps in ((), ("--steps", "3")):
+        message = run("undo", "release-day", *steps, "--json").error()["message"]
+        assert message == "The text of 'release-day' has not been changed since it was made."
+
+
 @pytest.mark.parametrize("line", ["show {}", "history {}", "undo {}", "forget {}", "pin {}", "move {} --to global"])
 def test_the_key_that_was_meant(line: str, book: Path) -> None:
     """An unknown key names the nearest ones; a key of another project is found there, for a person."""

@@ -81,6 +81,17 @@ def test_a_key_is_not_guessed_to_be_itself(book: Path, monkeypatch: pytest.Monke
     assert "Did you mean 'staging-port'" not in missing.value.message
 
 
+@pytest.mark.parametrize("line", ["list", "brief", "history", "restore", "review", "files list", "recall port"])
+def test_a_memory_that_is_switched_off_says_so(line: str, book: Path) -> None:
+    """Where memory is switched off, a command that finds nothing for that reason says so, and how to turn it on."""
+    fine("config", "set", "enabled", "false")
+    outcome = run(*line.split())
+    assert "switched off" in outcome.err and "commonplace config set enabled true" in outcome.err
+    assert "Nothing is stored" not in outcome.err
+    fine("config", "set", "enabled", "true")
+    assert "switched off" not in run(*line.split()).err
+
+
 @pytest.mark.parametrize("name", ALIASES)
 def test_old_spellings_work_and_are_hidden(name: str, book: Path) -> None:
     """A command of an earlier version has its help still, and the overview does not list it."""

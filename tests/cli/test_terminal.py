@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import io
 import json
+import os
 import re
 import time
 import unicodedata
@@ -45,7 +46,7 @@ def crowded(book: Path) -> Path:
 def test_no_table_is_wider_than_the_terminal(line: str, width: int, crowded: Path) -> None:
     """At 80 and at 200 columns every line of a table fits, with headers, and the terminal is used."""
     status, text = shown_at(*line.split(), columns=width)
-    rows = without_colour(text).splitlines()
+    rows = [row for row in without_colour(text).splitlines() if not row.startswith("  ")]  # a path of its own line
     assert status == 0 and rows[0].split()[0] in ("KEY", "REVISION", "SETTING")
     assert max(map(columns, rows)) <= width
     assert max(map(columns, rows)) > width - 20 or "review" in line or "history" in line
@@ -150,8 +151,8 @@ def test_long_text_is_wrapped_at_words(book: Path) -> None:
     words = [f"word{number}" for number in range(60)]
     fine("store", " ".join(words), "--key", "long")
     _, text = shown_at("show", "long", columns=80)
-    lines = without_colour(text).splitlines()
-    body = [line for line in lines if "word" in line and "summary" not in line]
+    lines = without_colour(text).partition("\n\n")[2].splitlines()
+    body = [line for line in lines if "word" in line]
     assert max(map(len, body)) <= 80 and " ".join(body).split() == words
     assert " ".join(words) in run("show", "long").out
 
@@ -168,6 +169,45 @@ def test_paths_and_times_on_a_terminal(book: Path, monkeypatch: pytest.MonkeyPat
     here = time.strftime("%Y-%m-%d %H:%M", time.gmtime(_seconds(stored) + 5 * 3600))
     assert re.search(rf"updated +{here}\n", text)
     assert re.search(rf"updated +{stored[:10]} {stored[11:16]}Z\n", run("show", "test-runner").out)
+
+
+@pytest.mark.parametrize("line", ["history staging-port", "status", "connect --list"])
+def test_no_path_is_cut(line: str, book: Path) -> None:
+    """A path that does not fit beside the rest stands on a line of its own, whole, so that it can be opened."""
+    fine("connect", "codex")
+    for columns_there in (60, 80):
+        lines = without_colour(shown_at(*line.split(), columns=columns_there)[1]).splitlines()
+        assert "…" not in "".join(row for row in lines if "/" in row)
+        paths = [row.strip() for row in lines if row.startswith("  ") and os.path.isabs(row.strip())]
+        assert paths and all(Path(path).exists() for path in paths)
+
+
+def test_sentences_are_wrapped_at_words(book: Path) -> None:
+    """An error, what to do about it, a note and a remark end their lines between words at a terminal, and a command in
+    them is not divided; piped, each is one line."""
+    cases = [
+        (["show", "stagin-port"], 1),
+        (["recall", "port", "--scope", "nowhere"], 14),
+        (["undo", "test-runner", "--steps", "9"], 30),
+        (["review", "--accept", "lesson", "--agent", "scout"], 44),
+    ]
+    for words, _ in cases:
+        piped = run(*words)
+        _, text = shown_at(*words, columns=50)
+        lines = without_colour(text).splitlines()
+        assert " ".join(lines).split() == f"{piped.out}{piped.err}".split()
+        assert max(map(len, lines)) <= 50, lines
+        assert all(line.count("`") % 2 == 0 for line in lines), lines
+
+
+def test_labels_of_a_memory_are_aligned(book: Path) -> None:
+    """All that `show` says of a memory begins in one column, also where a link has a long name."""
+    fine("store", "Tests run with tox.", "--key", "runner", "--decision", "supersede:test-runner")
+    text = run("show", "test-runner").out
+    labels = text.partition("\n\n")[0].splitlines()[1:]
+    assert any("superseded_by" in line for line in labels)
+    starts = {len("".join(re.findall(r"^  \S+ +", line))) for line in labels}
+    assert len(starts) == 1, labels
 
 
 def _seconds(stamp: str) -> int:

@@ -19,7 +19,7 @@ from commonplace.context.statements import keep_own_words
 from commonplace.model.errors import AmbiguousKey, NotPermitted
 from commonplace.model.memory import Trust
 from commonplace.model.results import CaptureResult
-from commonplace.model.scope import LOCAL, Scope, ScopeKind
+from commonplace.model.scope import LOCAL, Role, Scope, ScopeKind
 from commonplace.text.transcripts import AgentCommand, Transcript, Turn
 from tests.context.test_transcripts import claude, lines
 from tests.hooks.hooking import hook, tell
@@ -97,11 +97,17 @@ def test_what_is_worth_proposing(turn: Turn, fact: str, why: str) -> None:
         agent("Remember that you can run the tests."),
         agent("No, the port is another one."),
         user("We decided " + "that it is long " * 60),
+        user("never mind, the build is green again now"),
+        user("yes, always a pleasure to see tests pass"),
+        user("I always forget how awk counts columns, show me the flags."),
+        user("Wrong file, I meant utils.py in the same folder."),
+        user("stop, I need to look at the dashboard first"),
+        user("I decided to take a break, back in 10 minutes."),
     ],
 )
 def test_what_is_not(turn: Turn) -> None:
-    """Tasks, questions, thoughts, other people, sarcasm, code, logs, quotes, tags, what is private, and what an agent
-    says of itself, are not proposed."""
+    """Tasks, questions, thoughts, turns of phrase, other people, sarcasm, code, logs, quotes, tags, what is private,
+    and what an agent says of itself, are not proposed."""
     assert facts(turn) == []
 
 
@@ -247,8 +253,8 @@ def test_from_a_conversation_to_the_review_queue(talk: Talk) -> None:
         assert book.show(waiting.key).meta.status == "active"
 
 
-@pytest.mark.parametrize(("role", "trust"), [(None, Trust.HUMAN), ("coordinator", Trust.AGENT)])
-def test_what_a_person_accepts_is_told_as_theirs(talk: Talk, role: str | None, trust: Trust) -> None:
+@pytest.mark.parametrize(("role", "trust"), [(None, Trust.HUMAN), (Role.COORDINATOR, Trust.AGENT)])
+def test_what_a_person_accepts_is_told_as_theirs(talk: Talk, role: Role | None, trust: Trust) -> None:
     """An accepted correction stands among what the user asked for; not so one that a coordinator accepted."""
     talk.say("user", "No, don't use time.sleep in tests.")
     talk.stop()

@@ -254,3 +254,16 @@ def test_a_long_memory_needs_more_than_three_words(book: Path) -> None:
     with Book.open(book, project=APP) as made:
         made.store("The parser of the header needs the linter.", "short")
     assert "- short" in say(book, "prompt", "Rename the parser of the header and run the linter.")
+
+
+def test_what_answers_much_worse_is_not_told_beside_the_best(book: Path) -> None:
+    """Of two memories that are near a question only the one that answers it is told; two questions get one each."""
+    with Book.open(book, project=APP) as made:
+        at(made, LONG_AGO)
+        made.store("Invoices are numbered without gaps; the number is drawn when the invoice is sent.", "numbers")
+        made.store("Invoices are sent as PDF and as Factur-X.", "format")
+    text = ask(book, "in which format are invoices sent?")
+    assert "Factur-X" in text
+    assert "without gaps" not in text
+    text = ask(book, "In which format are invoices sent? Which port does the staging database use?")
+    assert "Factur-X" in text and "port 6000" in text

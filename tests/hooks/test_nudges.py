@@ -47,7 +47,8 @@ SAYS_NOTHING = [
     "continue", "no", "No thanks.", "no, that's fine", "No, don't worry", "Do you remember what we did?", "remember?",
     "I don't remember", "I can't remember the port", "Add a remember-me checkbox", "Rename remember_token to token",
     "What did we decide?", "Have we decided on the database?", "If we decided to use Redis, what changes?",
-    "this never happens", "it always fails", "Explain memory management", "Does it matter which one we chose?",
+    "this never happens", "it always fails", "never mind, it works now",
+    "Yes, always a pleasure.", "Explain memory management", "Does it matter which one we chose?",
 ]  # fmt: skip
 NOT_THEIR_WORDS = [
     "```\n# remember that this is slow\n```\nWhy is this slow?", "> we decided to use Go\nwhat do you make of that?",

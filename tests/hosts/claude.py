@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 from commonplace.hosts import claude_code
 from tests.hosts.scripted_model import Call, Model, scripted
-from tests.hosts.told import Session, tell
+from tests.hosts.told import ASKED_BY_MEANING, BY_MEANING, Session, count, fill_book, is_turn, tell
 from tests.hosts.world import ROOT, Ran, Step, World, program
 
 NEEDS = ("claude", "node")
 HOST = claude_code.HOST
+_MAX_PROMPTS = 200  # each takes a good part of a second, and the model loads in a few
 _OFFLINE = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "IS_SANDBOX": "1", "ANTHROPIC_API_KEY": "sk-ant-none"}
 
 
@@ -113,7 +115,49 @@ _WRITES = (
     "home/.claude/session-env*",
     "home/.claude/sessions*",
 )
-SESSION = Session(settle, ask, _WRITES)
+# The mark of a cleanup that it begins some seconds after its start.
+SESSION = Session(settle, ask, _WRITES, ("home/.claude/.last-cleanup",))
+
+
+def asks_the_server(world: World) -> str:
+    """One process of Claude Code with many prompts: its hooks find the server that it has started."""
+    fill_book(world)
+    world.connect(HOST)
+    with scripted(()) as model:
+        environment = {**world.environment, **_OFFLINE, "ANTHROPIC_BASE_URL": model.address}
+        words = ("-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+        with subprocess.Popen(
+            (program("claude"), *words), cwd=world.project, env=environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        ) as process:  # fmt: skip
+            try:
+                prompts = _ask_until_told(process, model)
+            finally:
+                process.kill()
+    return f"recall by meaning, once, at prompt {prompts} of one process"
+
+
+def _ask_until_told(process: subprocess.Popen[bytes], model: Model) -> int:
+    """Give the same prompt until the server has loaded the model, and twice more; return when it was told."""
+    told = [_give(process, model, ASKED_BY_MEANING)]
+    while not told[-1]:
+        assert len(told) < _MAX_PROMPTS, "the server never answered"
+        told.append(_give(process, model, ASKED_BY_MEANING))
+    more = [_give(process, model, prompt) for prompt in (ASKED_BY_MEANING, "Thanks!")]
+    assert [told[-1], *more] == [1, 1, 1], (told, more)
+    return len(told)
+
+
+def _give(process: subprocess.Popen[bytes], model: Model, prompt: str) -> int:
+    """Give a prompt, wait for the answer, and return how often the memory is in what the model was asked."""
+    assert process.stdin is not None and process.stdout is not None
+    said = {"type": "user", "message": {"role": "user", "content": prompt}}
+    process.stdin.write(json.dumps(said).encode() + b"\n")
+    process.stdin.flush()
+    while json.loads(line := process.stdout.readline() or b"{}").get("type") != "result":
+        assert line.strip() != b"{}", "Claude Code ended"
+    return max(count(asked, BY_MEANING) for asked in model.asked if is_turn(asked))
+
 
 STEPS: tuple[Step, ...] = (
     ("claude: validate", validates),
@@ -121,4 +165,5 @@ STEPS: tuple[Step, ...] = (
     ("claude: install", installs),
     ("claude: run", runs),
     ("claude: told", lambda world: tell(world, HOST, SESSION)),
+    ("claude: meaning", asks_the_server),
 )

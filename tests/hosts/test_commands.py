@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -38,8 +39,19 @@ def test_the_program_beside_this_python_is_taken(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(sys, "executable", str(mine.with_name("python")))
     found = find_commands({"PATH": str(other.parent)})
     assert found.program == (str(mine),)
-    assert found.hook == (str(mine.with_name("python")), "-m", "commonplace.hooks.main")
+    assert found.hook == (str(mine.with_name("python")), "-P", "-m", "commonplace.hooks.main")
     assert find_commands({"PATH": ""}).build_mcp("codex") == [str(mine), "mcp", "--agent", "codex"]
+
+
+@pytest.mark.parametrize("name", ["json", "commonplace"])
+def test_modules_of_the_folder_are_not_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no program is beside Python, a module of the repository that is named like one of ours is not run."""
+    (tmp_path / f"{name}.py").write_text("raise SystemExit('a module of the repository was run')\n")
+    monkeypatch.setattr(commands, "_find_executable", lambda *_: None)
+    found = find_commands(os.environ)
+    for words in ((*found.hook, "--help"), (*found.program, "--version")):
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 @posix

@@ -286,7 +286,8 @@ def test_any_edit_of_a_file_with_a_hash_is_told(file: str, data: st.DataObject) 
             ("/FOLDER/commonplace-hook",),
             ("C:\\FOLDER\\commonplace-hook.exe",),
             ("commonplace-hook",),
-            ("/FOLDER/python3", "-m", "commonplace.hooks.main"),
+            ("/FOLDER/python3", "-P", "-m", "commonplace.hooks.main"),
+            ("/FOLDER/python3", "-m", "commonplace.hooks.main"),  # as earlier versions wrote it
             ("/FOLDER/uvx", "--from", "commonplace-memory", "commonplace-hook"),
         )
     ),

@@ -63,12 +63,13 @@ class Session(NamedTuple):
 
     `settle` writes the user's own settings, with a hook of theirs that adds a line to `world.own_log` at each prompt.
     `ask` gives the prompt with a number, which goes on in the last session unless it is 0. `writes` are the files that
-    the host itself writes while it runs, as patterns of paths.
+    the host itself writes whenever it runs, as patterns of paths, and `may_write` those that it writes now and then.
     """
 
     settle: Callable[[World, Model], None]
     ask: Callable[[World, Model, int, str], Ran]
     writes: Sequence[str]
+    may_write: Sequence[str] = ()
 
 
 class Turn(NamedTuple):
@@ -132,7 +133,7 @@ def tell(world: World, host: Host, session: Session) -> str:
         assert len(turn.requests) == len(bare.requests), f"prompt {number}: {len(turn.requests)} requests"
     own = world.own_log.read_text().splitlines()
     assert len(own) == 2 * len(PROMPTS), f"the user's own hook ran {len(own)} times"
-    files = check_files(new, used, left, session.writes)
+    files = check_files(new, used, left, session)
     meaning = [n for n, turn in enumerate(told) if any(count(asked, BY_MEANING) for asked in turn.requests)]
     by = f"by meaning from prompt {meaning[0] + 1} on" if meaning else "by words alone: the server comes too late"
     return f"wish and recall once in {len(PROMPTS)} prompts, answers and requests as without us; recall {by}; {files}"
@@ -182,17 +183,18 @@ def take_snapshot(world: World) -> Snapshot:
     return {f"{place.name}/{name}": what for place in folders for name, what in tree(place).items()}
 
 
-def check_files(new: Snapshot, used: Snapshot, left: Snapshot, writes: Sequence[str]) -> str:
+def check_files(new: Snapshot, used: Snapshot, left: Snapshot, session: Session) -> str:
     """Check that only what the host writes by itself differs: by a run without us that wrote each of these, too."""
     own = changed(new, used)
-    for pattern in writes:
+    for pattern in session.writes:
         assert any(fnmatch(name, pattern) for name in own), f"the host alone does not write {pattern}"
     for names in (own, changed(used, left)):
-        strange = [name for name in sorted(names) if not any(fnmatch(name, pattern) for pattern in writes)]
+        of_host = (*session.writes, *session.may_write)
+        strange = [name for name in sorted(names) if not any(fnmatch(name, pattern) for pattern in of_host)]
         strange = [name for name in strange if name not in _STATE or left[name][1] != "folder"]
         assert not strange, f"written by neither us nor the user: {strange}"
     same = [name for name in new if left.get(name) == new[name] and new[name][1] != "folder"]
-    return f"{len(same)} files of the user as they were, {len(writes)} of the host left out"
+    return f"{len(same)} files of the user as they were, {len(session.writes)} of the host left out"
 
 
 def changed(before: Snapshot, after: Snapshot) -> set[str]:

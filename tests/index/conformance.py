@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from commonplace.index.port import EntryFilter, EntryInterval, Index, LaterNote, PageLine, Row, Transaction, Window
+from commonplace.index.port import Index, Transaction
 from commonplace.index.units import Label, LabelCount, UnitSpan
+from commonplace.index.values import EntryFilter, EntryInterval, LaterNote, PageLine, Row, Window
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.scope import LOCAL, Space
@@ -677,12 +678,12 @@ class IndexConformance:
             assert len(change.unlabelled(9)) == 3
 
     def test_a_unit_is_known_by_its_title_and_not_by_the_name_of_its_file(self, index: Index) -> None:
-        """What the file of a unit is called, with a date or a hash in it, is not found or embedded; its title is."""
+        """What a file of the tree is called, with a date or a hash in it, is not found or embedded; its title is."""
+        said = {("/tree/mail/2026-11", "rent-2023-ab12"): "It ends.", (HERE, "rent-2023"): "It begins."}
         with index.transaction(LOCAL) as change:
-            change.put(row("rent-2023-ab12", summary="Lease"))
-            change.set_entries(HERE, "rent-2023-ab12", [EntryInterval(Entry(STAMP, "It ends.", id="u-1"), STAMP)])
-            change.put(row("rent-2023", summary="Lease"))
-            change.set_entries(HERE, "rent-2023", [EntryInterval(Entry(STAMP, "It begins.", id="e1"), STAMP)])
+            for (folder, name), text in said.items():
+                change.put(row(name, folder, summary="Lease"))
+                change.set_entries(folder, name, [EntryInterval(Entry(STAMP, text, id=name), STAMP)])
             waiting = change.unembedded("m", 9)
             assert [(item.text, item.is_turn) for item in waiting] == [
                 ("Lease: It ends.", False), ("rent 2023: It begins.", False)

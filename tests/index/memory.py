@@ -10,7 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
-from commonplace.index.port import (
+from commonplace.index.port import T, Transaction
+from commonplace.index.units import Label, LabelCount, UnitSpan
+from commonplace.index.values import (
     WISHES,
     BriefCandidate,
     BriefRow,
@@ -26,17 +28,14 @@ from commonplace.index.port import (
     PendingText,
     Row,
     StatSignature,
-    T,
-    Transaction,
     Vector,
     Window,
     is_in_folders,
-    is_unit,
+    is_of_tree,
     least_shared,
     text_to_embed,
     turn_of,
 )
-from commonplace.index.units import Label, LabelCount, UnitSpan
 from commonplace.model.errors import StorageError
 from commonplace.model.memory import Trust
 from commonplace.model.names import short_hash
@@ -517,7 +516,7 @@ def _moment(item: EntryCandidate) -> str:
 def _to_embed(item: EntryCandidate) -> str:
     entry, labels = item.recorded.entry, item.row.tags if item.row is not None else ()
     name = item.name
-    if is_unit(entry.id):
+    if is_of_tree(item.folder):
         name = item.row.summary if item.row is not None else ""
     return entry.text if entry.thread is not None else text_to_embed(entry.text, name, (*labels, *entry.tags))
 
@@ -536,7 +535,7 @@ def _said(item: EntryCandidate) -> CurrentEntry:
 def _score(item: EntryCandidate, terms: QueryTerms) -> float:
     """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
     entry, row = item.recorded.entry, item.row
-    name = "" if is_unit(entry.id) else item.name
+    name = "" if is_of_tree(item.folder) else item.name
     about = [name, row.own_summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
     own, other = _stems(entry.text), _stems(" ".join(about))
     if not all((own | other).issuperset(stem(word) for word in term) for term in terms.all_of):

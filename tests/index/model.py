@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import get_args
 
-from commonplace.index.port import Counts, EntryInterval, PageLine, PageSection, Row, StatSignature, Transaction
+from commonplace.index.port import Transaction
+from commonplace.index.values import Counts, EntryInterval, PageLine, PageSection, Row, StatSignature
 
 FOLDERS = ["/memories/global", "/memories/global/people", "/memories/global-too"]
 PREFIXES = ["", "a", "ab", "b", "c", "con", "con-", "_", "_e", "_e9.", "x", "zz"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from commonplace.index.port import EntryInterval, Window
 from commonplace.index.sqlite import SqliteIndex
+from commonplace.index.values import EntryInterval, Window
 from commonplace.model.memory import Entry
 from commonplace.model.scope import LOCAL
 from commonplace.text.words import query_terms

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from commonplace.journal.manifest import RUN_FIELDS, TASK_FIELDS, manifest_to_json, read_manifest
 from commonplace.model.errors import InvalidManifest
-from commonplace.model.results import RecordRunResult
+from commonplace.model.journal_results import RecordRunResult
 from tests.book.opened import open_book
 from tests.cli.calls import run
 from tests.depth import examples

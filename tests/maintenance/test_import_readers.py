@@ -6,11 +6,13 @@ import contextlib
 import json
 import tempfile
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commonplace import SourceFormat
 from commonplace.maintenance.import_markdown_readers import read_basic_memory, read_claude_code, remove_own_blocks
 from commonplace.maintenance.import_records import (
     REASONS,
@@ -67,11 +69,11 @@ def test_rubbish_is_left_and_never_raises(name: str, texts: list[tuple[str, str]
 
 
 @given(
-    st.sampled_from(sorted(FORMATS)),
+    st.sampled_from(get_args(SourceFormat)),
     st.dictionaries(_names, st.one_of(_markdown, _lines).map(lambda text: text.encode("utf-8", "replace")), max_size=3),
 )
 @settings(max_examples=15, deadline=None)
-def test_any_folder_can_be_imported_twice(name: str, texts: dict[str, bytes]) -> None:
+def test_any_folder_can_be_imported_twice(name: SourceFormat, texts: dict[str, bytes]) -> None:
     """Through the book: nothing but a typed refusal is raised, and the second import writes nothing."""
     with tempfile.TemporaryDirectory() as folder:
         place, root = Path(folder, "source"), Path(folder, "book")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from commonplace import SourceFormat
 from commonplace.maintenance import import_sources
 from commonplace.maintenance.import_sources import FORMATS
 from commonplace.model.errors import AmbiguousFormat, NotFound, SourceRefused, TooManyFiles, UnknownFormat, Unreadable
@@ -18,7 +20,7 @@ from tests.maintenance.import_cases import SOURCES, source
 
 def taken(root: Path, place: str | Path, format_name: str | None = None) -> ImportResult:
     with open_book(root) as book:
-        return book.import_from(place, format_name, dry_run=True)
+        return book.import_from(place, cast("SourceFormat | None", format_name), dry_run=True)
 
 
 def left(root: Path, place: Path) -> dict[str, str]:

@@ -52,6 +52,11 @@ def test_an_empty_text_is_no_text() -> None:
         {"lock_timeout": "nan"},
         {"root": 1},
         {"root": ["x"]},
+        {"summariser_key": "x"},
+        {"summary_tokens": -1},
+        {"summary_tokens": 100_000_001},
+        {"summary_price": "cheap"},
+        {"summary_price": "3"},
     ],
 )
 def test_mistakes_are_errors(config: Mapping[str, object]) -> None:
@@ -59,6 +64,11 @@ def test_mistakes_are_errors(config: Mapping[str, object]) -> None:
     with pytest.raises(InvalidSettings) as caught:
         load_settings({}, {}, config)
     assert next(iter(config)) in caught.value.message
+
+
+def test_there_are_few_settings() -> None:
+    """What can be set fits on a page."""
+    assert len(Settings._fields) <= 25
 
 
 @given(any_text)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import commonplace
-from commonplace import Book
+from commonplace import Book, Role
 from commonplace.model.scope import LOCAL
 from commonplace.shell.session import ShellSession
 from commonplace.shell.view_reader import ViewReader
@@ -106,9 +106,9 @@ def test_there_are_enough_cases() -> None:
 
 
 @pytest.mark.parametrize("step", depths(11, 1))
-@pytest.mark.parametrize(("role", "everything"), [("person", True), ("coordinator", False)])
+@pytest.mark.parametrize(("role", "everything"), [(Role.PERSON, True), (Role.COORDINATOR, False)])
 @pytest.mark.parametrize("group", GROUPS)
-def test_as_a_path(world: World, strays: list[str], group: str, role: str, everything: bool, step: int) -> None:
+def test_as_a_path(world: World, strays: list[str], group: str, role: Role, everything: bool, step: int) -> None:
     """A hostile text as any path, quoted or bare, opens nothing outside, and answers neither secret nor host folder.
 
     `make test` sends each text in some of the ways, in turn, `make deep` in all of them.

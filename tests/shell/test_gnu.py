@@ -257,12 +257,12 @@ GLOBS = st.lists(
     min_size=1, max_size=4,
 ).map("".join)  # fmt: skip
 
+
 def test_no_line_is_asked_of_a_wrong_pattern(bench: Bench) -> None:
     """With -m 0 nothing is found, and nothing is wrong, whatever the pattern is: GNU grep does not read it."""
     bench.plant({"a": b"a\n"})
     for pattern in ("[[", "a\\(", "a"):
         bench.compare("grep", "-m0", "--", pattern, "a")
-
 
 
 @examples(200)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.model.costs import ModelCost
 from commonplace.model.errors import InvalidField
 from commonplace.model.scope import LOCAL, Space
 from commonplace.model.times import shift_time
@@ -178,12 +179,78 @@ class StateConformance:
         assert state.get_fact(LOCAL, "a") is None
         assert list(state.list_facts(LOCAL, "a")) == ["a\x00b", "a%", "a_"]
 
+    def test_costs_add_up(self, state: State) -> None:
+        """What calls cost is added in the row of its day and model; what was too much can be taken back."""
+        assert list(state.costs(LOCAL)) == []
+        state.add_cost(LOCAL, ModelCost("2026-11-15", "b", 1, 100, 20, 7))
+        state.add_cost(LOCAL, ModelCost("2026-11-15", "a", 1, 1, 1, 0))
+        state.add_cost(LOCAL, ModelCost("2026-11-14", "b", 3, 5, 6, 1))
+        state.add_cost(LOCAL, ModelCost("2026-11-15", "b", 0, -40, 0, -2))
+        assert list(state.costs(LOCAL)) == [
+            ModelCost("2026-11-14", "b", 3, 5, 6, 1),
+            ModelCost("2026-11-15", "a", 1, 1, 1, 0),
+            ModelCost("2026-11-15", "b", 1, 60, 20, 5),
+        ]
+
+    def test_threads_lose_no_cost(self, state: State) -> None:
+        """Eight threads that add at once add up."""
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda _: state.add_cost(LOCAL, ModelCost("2026-11-15", "m", 1, 10, 3, 2)), range(80)))
+        assert list(state.costs(LOCAL)) == [ModelCost("2026-11-15", "m", 80, 800, 240, 160)]
+
+    def test_a_job_is_claimed_once(self, state: State) -> None:
+        """Of all who claim a name one gets it, until its lease has run out or the job is finished."""
+        with ThreadPoolExecutor(8) as pool:
+            claimed = list(pool.map(lambda _: state.claim_job(LOCAL, "j", at(0), 60), range(16)))
+        assert sorted(claimed) == [False] * 15 + [True]
+        assert state.claim_job(LOCAL, "other", at(0), 60)
+        assert not state.claim_job(LOCAL, "j", at(59), 60)
+        assert state.claim_job(LOCAL, "j", at(60), 60)
+        assert not state.claim_job(LOCAL, "j", at(61), 60)
+        state.finish_job(LOCAL, "j")
+        state.finish_job(LOCAL, "never")
+        assert state.claim_job(LOCAL, "j", at(61), 60)
+
+    def test_a_failed_job_waits_longer_each_time(self, state: State) -> None:
+        """After a failure a job waits 1, 2, 4, 8, 16, then 30 minutes, from the tenth on a day; finished, it starts
+        from the first again."""
+        now = 0
+        for minutes in (1, 2, 4, 8, 16, 30, 30, 30, 30, 1440, 1440):
+            assert state.claim_job(LOCAL, "j", at(now), 3600)
+            state.fail_job(LOCAL, "j", at(now))
+            assert not state.claim_job(LOCAL, "j", at(now + 60 * minutes - 1), 3600)
+            now += 60 * minutes
+        state.finish_job(LOCAL, "j")
+        state.fail_job(LOCAL, "j", at(now))
+        assert state.claim_job(LOCAL, "j", at(now + 60), 3600)
+
+    def test_a_lease_that_runs_out_counts_no_failure(self, state: State) -> None:
+        """A job whose worker died is claimed again with the failures that it had."""
+        state.fail_job(LOCAL, "j", at(0))
+        assert state.claim_job(LOCAL, "j", at(60), 10)
+        assert state.claim_job(LOCAL, "j", at(70), 10)
+        state.fail_job(LOCAL, "j", at(70))
+        assert not state.claim_job(LOCAL, "j", at(70 + 119), 10)
+        assert state.claim_job(LOCAL, "j", at(70 + 120), 10)
+
+    def test_a_job_does_not_wait_for_a_wrong_clock(self, state: State) -> None:
+        """A job that was claimed or failed years ahead, before the clock was set right, can be claimed."""
+        years = 10**8
+        assert state.claim_job(LOCAL, "claimed", at(years), 60)
+        state.fail_job(LOCAL, "failed", at(years))
+        assert state.claim_job(LOCAL, "claimed", at(0), 60)
+        assert state.claim_job(LOCAL, "failed", at(0), 60)
+
     def test_spaces_are_apart(self, state: State) -> None:
         """Whatever one space keeps, another does not see, take, finish or forget."""
         state.record_uses(LOCAL, ["a"], at(0))
         kept = state.spool_put(LOCAL, "k", "x", at(0))
         state.protocol_put(LOCAL, "a", "x", at(0))
         state.set_fact(LOCAL, "a", "x")
+        state.add_cost(LOCAL, ModelCost("2026-11-15", "m", 1, 1, 1, 1))
+        assert state.claim_job(LOCAL, "a", at(0), 60)
+        assert state.claim_job(ELSEWHERE, "a", at(0), 60)
+        state.finish_job(ELSEWHERE, "a")
         state.spool_done(ELSEWHERE, [kept])
         state.forget_uses(ELSEWHERE, ["a"])
         state.set_fact(ELSEWHERE, "a", None)
@@ -193,6 +260,8 @@ class StateConformance:
             assert len(state.spool_take(space, "k", 9, at(0), 60)) == count
             assert (state.protocol_get(space, "a", at(0)) is not None) == bool(count)
             assert len(state.list_facts(space, "")) == count
+            assert len(state.costs(space)) == count
+            assert state.claim_job(space, "a", at(1), 60) == (not count)
 
     @pytest.mark.parametrize("when", ["", "now", "2026-11-15", "2026-11-15T09:30:00+01:00", "2026-13-41T09:30:00Z"])
     def test_times_are_timestamps(self, state: State, when: str) -> None:
@@ -203,6 +272,9 @@ class StateConformance:
             lambda: state.spool_take(LOCAL, "k", 1, when, 60),
             lambda: state.protocol_put(LOCAL, "a", "x", when),
             lambda: state.protocol_get(LOCAL, "a", when),
+            lambda: state.add_cost(LOCAL, ModelCost(f"{when}?", "m", 1, 1, 1, 1)),
+            lambda: state.claim_job(LOCAL, "j", when, 60),
+            lambda: state.fail_job(LOCAL, "j", when),
         ):
             with pytest.raises(InvalidField):
                 call()
@@ -225,6 +297,10 @@ class StateConformance:
             lambda: state.set_fact(LOCAL, "a", bad),
             lambda: state.get_fact(LOCAL, bad),
             lambda: state.list_facts(LOCAL, bad),
+            lambda: state.add_cost(LOCAL, ModelCost("2026-11-15", bad, 1, 1, 1, 1)),
+            lambda: state.claim_job(LOCAL, bad, at(0), 60),
+            lambda: state.fail_job(LOCAL, bad, at(0)),
+            lambda: state.finish_job(LOCAL, bad),
         ):
             with pytest.raises(InvalidField):
                 call()
@@ -235,6 +311,8 @@ class StateConformance:
         """A lease that would be over before it begins is an error."""
         with pytest.raises(InvalidField):
             state.spool_take(LOCAL, "k", 1, at(0), seconds)
+        with pytest.raises(InvalidField):
+            state.claim_job(LOCAL, "j", at(0), seconds)
 
     def test_the_end_of_time(self, state: State) -> None:
         """The first and the last second of the calendar are times like others."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 
+from commonplace.model.costs import ModelCost
 from commonplace.model.names import new_id
 from commonplace.model.scope import Space
 from commonplace.model.times import now as clock
 from commonplace.model.times import shift_time
 from commonplace.state.port import (
     DAY_SECONDS,
+    JUMP_SECONDS,
     PROTOCOL_SECONDS,
     SpoolItem,
     UseCount,
@@ -18,6 +20,8 @@ from commonplace.state.port import (
     check_lease,
     check_text,
     check_time,
+    is_job_free,
+    job_retry_at,
     latest_protocol_end,
 )
 
@@ -30,6 +34,8 @@ class _Held:
         self.spool: dict[str, tuple[SpoolItem, str]] = {}
         self.protocol: dict[str, tuple[str, str]] = {}
         self.facts: dict[str, str] = {}
+        self.costs: dict[tuple[str, str], ModelCost] = {}
+        self.jobs: dict[str, tuple[int, str]] = {}  # the failures, and when it is free
 
 
 class MemoryState:
@@ -130,6 +136,45 @@ class MemoryState:
         check_text(prefix)
         with self._lock:
             return {name: value for name, value in sorted(self._of(space).facts.items()) if name.startswith(prefix)}
+
+    def add_cost(self, space: Space, cost: ModelCost) -> None:
+        check_text(cost.model)
+        check_time(f"{cost.day}T00:00:00Z")
+        with self._lock:
+            costs = self._of(space).costs
+            before = costs.get(cost[:2], ModelCost(cost.day, cost.model, 0, 0, 0, 0))
+            sums = (one + more for one, more in zip(before[2:], cost[2:], strict=True))
+            costs[cost[:2]] = ModelCost(cost.day, cost.model, *sums)
+
+    def costs(self, space: Space) -> Sequence[ModelCost]:
+        with self._lock:
+            return [cost for _, cost in sorted(self._of(space).costs.items())]
+
+    def claim_job(self, space: Space, name: str, now: str, lease_seconds: int) -> bool:
+        check_text(name)
+        until = check_lease(now, lease_seconds)
+        with self._lock:
+            held = self._of(space)
+            before = shift_time(now, -JUMP_SECONDS)
+            held.jobs = {one: job for one, job in held.jobs.items() if job[1] >= before}
+            failures, free_at = held.jobs.get(name, (0, ""))
+            is_free = is_job_free(free_at, now)
+            if is_free:
+                held.jobs[name] = (failures, until)
+            return is_free
+
+    def fail_job(self, space: Space, name: str, now: str) -> None:
+        check_text(name)
+        check_time(now)
+        with self._lock:
+            jobs = self._of(space).jobs
+            failures = jobs.get(name, (0, ""))[0] + 1
+            jobs[name] = (failures, job_retry_at(failures, now))
+
+    def finish_job(self, space: Space, name: str) -> None:
+        check_text(name)
+        with self._lock:
+            self._of(space).jobs.pop(name, None)
 
     problem = None
 

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.model.costs import ModelCost
 from commonplace.model.scope import LOCAL, Space
 from commonplace.state.port import SpoolItem, State
 from commonplace.state.sqlite import SqliteState
@@ -39,6 +40,7 @@ class Driver:
     def __init__(self, state: State) -> None:
         self.state = state
         self.ids: list[str] = []
+        self.claimed: list[bool] = []
 
     def take(self, step: Step, now: str) -> list[SpoolItem]:
         verb, space, name, number, _ = step
@@ -59,6 +61,14 @@ class Driver:
                 state.protocol_put(space, name, str(number), now)
             case "remember":
                 state.set_fact(space, name + "/" * number, str(number) if number < 4 else None)
+            case "cost":
+                state.add_cost(space, ModelCost(f"2026-11-{1 + number:02}", name, 1, number, number - 2, number * 7))
+            case "claim":
+                self.claimed.append(state.claim_job(space, name, now, 1 + number * 40))
+            case "fail":
+                state.fail_job(space, name, now)
+            case "finish":
+                state.finish_job(space, name)
             case _:
                 state.flush()
         return []
@@ -70,6 +80,8 @@ class Driver:
                 dict(self.state.usage(space, refs)),
                 [self.state.protocol_get(space, name, now) for name in NAMES],
                 [self.state.list_facts(space, prefix) for prefix in ("", *NAMES)],
+                list(self.state.costs(space)),
+                self.claimed,
             )
             for space in (LOCAL, ELSEWHERE)
         ]
@@ -77,7 +89,25 @@ class Driver:
 
 NAMES = ["a", "a/", "é", "a\x00"]
 _steps = st.tuples(
-    st.sampled_from(["put", "take", "done", "used", "used", "forget", "protocol", "remember", "flush", "open"]),
+    st.sampled_from(
+        [
+            "put",
+            "take",
+            "done",
+            "used",
+            "used",
+            "forget",
+            "protocol",
+            "remember",
+            "flush",
+            "open",
+            "cost",
+            "claim",
+            "claim",
+            "fail",
+            "finish",
+        ]
+    ),
     st.sampled_from([LOCAL, LOCAL, ELSEWHERE]),
     st.sampled_from(NAMES),
     st.integers(0, 5),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.model.costs import ModelCost
 from commonplace.model.errors import LockTimeout, StateUnusable
 from commonplace.model.scope import LOCAL
 from commonplace.model.times import is_timestamp
@@ -82,16 +83,42 @@ def test_a_migration_and_its_number_are_one_transaction(path: Path, monkeypatch:
     scripts = {"good.sql": {"a": "CREATE TABLE good (x)"}, "bad.sql": {"a": "CREATE TABLE half (x)", "b": "NONSENSE"}}
     shipped = database.sql
     monkeypatch.setattr(database, "sql", lambda name: scripts.get(name) or shipped(name))
-    monkeypatch.setattr(database, "MIGRATIONS", ("schema.sql", "good.sql", "bad.sql"))
+    monkeypatch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, "good.sql", "bad.sql"))
     with pytest.raises(StateUnusable):
         SqliteState(path)
-    assert query(path, "PRAGMA user_version") == [(2,)]
+    assert query(path, "PRAGMA user_version") == [(3,)]
     assert query(path, "SELECT name FROM sqlite_master WHERE name IN ('good', 'half')") == [("good",)]
     scripts["bad.sql"]["b"] = "CREATE TABLE mended (x)"
     with opened(path) as state:
         assert state.get_fact(LOCAL, "fact") == "kept"
-    assert query(path, "PRAGMA user_version") == [(3,)]
+    assert query(path, "PRAGMA user_version") == [(4,)]
     assert aside(path) == []
+
+
+def test_a_state_of_version_1_is_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state from before there were costs and jobs keeps what it has, and can keep those."""
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "MIGRATIONS", ("schema.sql",))
+        filled(path)
+    assert query(path, "PRAGMA user_version") == [(1,)]
+    with opened(path) as state:
+        assert state.get_fact(LOCAL, "fact") == "kept"
+        assert len(state.spool_take(LOCAL, "k", 99, at(100), 60)) == 50
+        assert state.claim_job(LOCAL, "job", at(0), 60)
+        state.add_cost(LOCAL, ModelCost("2026-11-15", "m", 1, 2, 3, 4))
+    with opened(path) as state:
+        assert list(state.costs(LOCAL)) == [ModelCost("2026-11-15", "m", 1, 2, 3, 4)]
+        assert not state.claim_job(LOCAL, "job", at(59), 60)
+    assert aside(path) == []
+
+
+def test_jobs_that_nobody_asks_for_go(path: Path) -> None:
+    """A job that could have been claimed for a month is forgotten with the next claim of any."""
+    with opened(path) as state:
+        state.fail_job(LOCAL, "old", at(0))
+        state.fail_job(LOCAL, "newer", at(86_400))
+        assert state.claim_job(LOCAL, "other", at(60 + 30 * 86_400 + 1), 60)
+    assert query(path, "SELECT name FROM jobs ORDER BY name") == [("newer",), ("other",)]
 
 
 def test_a_first_migration_that_fails_begins_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace import Book, toolset
+from commonplace import Book, Role, toolset
 from commonplace.mcp.server import list_resources, read_resource
 from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.model.scope import ScopeKind
@@ -113,7 +113,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
 class Walk:
     """One caller's tools: what they answer, and how what they name is opened."""
 
-    def __init__(self, book: Book, role: str, extra: tuple[str, ...]) -> None:
+    def __init__(self, book: Book, role: Role, extra: tuple[str, ...]) -> None:
         self.book = book.as_role(role)
         self.tools: dict[str, BoundTool] = {tool.name: tool for tool in toolset(book, role, extra=extra)}
         self.opened: set[tuple[str, str]] = set()
@@ -181,7 +181,7 @@ def test_whatever_a_tool_names_can_be_opened(root: Path, role: str, extra: tuple
     """Every key with its scope, every id, path, run, worker and source of every tool's answer, and of what these open
     in turn: no tool refuses what another gave, and journal hits are among them."""
     with Book.open(root, project=PROJECT, agent="lead", session="s1", role="person") as book:
-        walk = Walk(book, role, extra)
+        walk = Walk(book, Role(role), extra)
         for name, arguments in ASKED:
             answer = walk.ask(name, **arguments)
             if answer is not None:

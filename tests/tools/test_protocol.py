@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace import Book, toolset
+from commonplace import Book, RoleChoice, toolset
 from commonplace.model.errors import CommonplaceError, DecisionNeeded, NotPermitted, SecretFound
 from commonplace.model.scope import Role
 from commonplace.verbs.toolset import BoundTool, call_with_protocol, read_order, tools_for
@@ -31,7 +31,7 @@ def open_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open
     monkeypatch.setenv("COMMONPLACE_PROTOCOL", "strict")
     books: list[Book] = []
 
-    def open_as(role: str = "agent", *, extra: tuple[str, ...] = ("files", "pair"), **who: str) -> Tools:
+    def open_as(role: RoleChoice = "agent", *, extra: tuple[str, ...] = ("files", "pair"), **who: str) -> Tools:
         agent, session = who.get("agent", "scout"), who.get("session", "s1")
         book = Book.open(tmp_path / "book", project="acme/app", role=role, agent=agent, session=session)
         books.append(book)
@@ -332,8 +332,10 @@ def test_a_toolset_may_be_of_a_narrower_role(tmp_path: Path) -> None:
         assert tools.keys() == {tool.name for tool in tools_for("coordinator")}
         assert tools["memory_list"].context.caller.role is Role.COORDINATOR
         assert toolset(book, "worker") == []
-    wider = [("orchestrator", "agent"), ("orchestrator", "person"), ("coordinator", "agent"), ("agent", "coordinator"),
-             ("coordinator", "orchestrator"), ("worker", "agent"), ("agent", "person")]  # fmt: skip
+    wider: list[tuple[RoleChoice, RoleChoice]] = [
+        ("orchestrator", "agent"), ("orchestrator", "person"), ("coordinator", "agent"), ("agent", "coordinator"),
+        ("coordinator", "orchestrator"), ("worker", "agent"), ("agent", "person"),
+    ]  # fmt: skip
     for own, wanted in wider:
         with (
             Book.open(tmp_path / "book", project="acme/app", role=own) as book,

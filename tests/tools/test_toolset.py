@@ -15,7 +15,7 @@ import pytest
 import commonplace
 from commonplace import Book, toolset
 from commonplace.cli.run import command_names
-from commonplace.model import errors, projects, results
+from commonplace.model import errors, file_results, journal_results, projects, results, tree_results
 from commonplace.model.errors import InvalidField, NotPermitted
 from commonplace.model.scope import Role
 from commonplace.verbs.tool import Tool
@@ -25,8 +25,9 @@ from tools.tools_page import all_verbs
 TOOLS = all_tools()
 PUBLIC = [
     "MEMORY_TURNS", "Answer", "AsyncBook", "Book", "BoundTool", "Entry", "KindName", "Link", "Memory", "MemoryType",
-    "Meta", "Moment", "PlaceChoice", "Relation", "RelationChoice", "Role", "Scope", "ScopeChoice", "ScopeKind",
-    "SearchMode", "Setting", "SortOrder", "Status", "StoreItem", "StoreMode", "Tracker", "Trust", "TypeChoice",
+    "Meta", "Moment", "PlaceChoice", "Relation", "RelationChoice", "Role", "RoleChoice", "Scope", "ScopeChoice",
+    "ScopeKind", "SearchMode", "Setting", "ShellSession", "SortOrder", "SourceFormat", "Status", "StoreItem",
+    "StoreMode", "Tracker", "Trust", "TypeChoice",
     "__version__", "brief_task", "coordinator_preamble", "toolset",
 ]  # fmt: skip
 # What is no verb: how a book is opened, and by whom.
@@ -121,7 +122,7 @@ def test_the_public_surface() -> None:
     """The package offers the book in both forms, the toolset, the tracker, what a coordinator is told, every error,
     every value of a result, the words of parameters, and nothing else; what is named is there."""
     named = set(PUBLIC)
-    for module in (errors, results, projects):
+    for module in (errors, results, file_results, journal_results, tree_results, projects):
         named |= {name for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__}
     assert sorted(named - {"NamedTuple"}) == sorted(commonplace.__all__) == dir(commonplace)
     assert all(hasattr(commonplace, name) for name in commonplace.__all__)

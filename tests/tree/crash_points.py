@@ -196,7 +196,7 @@ def check_index(place: Place) -> list[str]:
     with open_place(place) as context:
         tree = open_tree(context)
         said = index_digest(tree)
-        found = verify(tree.memories, [source.folder for source in tree.sources()])
+        found = verify(tree.memories, tree.folders())
         assert found.ok, found.differences
         tree.rebuild()
         assert index_digest(tree) == said

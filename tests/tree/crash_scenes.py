@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commonplace.model.errors import NotFound
+from commonplace.verbs.digest import SettleRequest, tree_settle
 from commonplace.verbs.ingest import IngestRequest, ingest
 from commonplace.verbs.tree_sources import (
     EntityMergeRequest,
@@ -88,8 +89,8 @@ def _forget(source: str) -> Command:
     def forget(context: object) -> object:
         try:
             return tree_forget(context, TreeForgetRequest(source))  # type: ignore[arg-type]
-        except NotFound:  # it had come so far that nothing was left to do
-            return None
+        except NotFound:  # it had come so far that only what was made of the source is left
+            return tree_settle(context, SettleRequest())  # type: ignore[arg-type]
 
     return forget
 

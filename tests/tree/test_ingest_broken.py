@@ -53,7 +53,7 @@ def counts(answer: dict[str, Any]) -> tuple[int, int, int]:
 def read_tree(root: Path) -> Iterator[Any]:
     """Yield the units in the files of the tree, as entries."""
     for path in sorted((root / "tree").glob("*/*/*.md")):
-        if path.name != "index.md":
+        if path.name != "index.md" and path.parent.name != "summary" and path.parts[-3] != "digest":
             yield from parse(path.read_bytes()).entries
 
 

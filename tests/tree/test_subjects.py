@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.tree.subjects import Subject, read_subject
+from commonplace.tree.subjects import Subject, read_subject, strip_prefixes
 
 REPLIES = [
     "Re: ", "RE:", "re : ", "Re[2]: ", "Re(3): ", "Re^2: ", "AW: ", "Antw: ", "Antwort: ", "SV: ", "Odp: ", "R: ",
@@ -82,3 +82,11 @@ def test_long_titles_are_read_in_one_go(piece: str) -> None:
     """A very long title takes time in proportion."""
     title = piece * 100_000
     assert len(read_subject(title).key) <= len(title)
+
+
+@pytest.mark.parametrize("prefix", [*REPLIES, *FORWARDS])
+def test_a_title_is_shown_without_its_prefixes(prefix: str) -> None:
+    """What is shown of a subject has no prefixes and list tags, and is else as its author wrote it."""
+    assert strip_prefixes(f"{prefix}Lunch  on Friday") == "Lunch on Friday"
+    assert strip_prefixes(f"{prefix}[talk] {prefix}Über PATCH-3: Lunch") == "Über PATCH-3: Lunch"
+    assert strip_prefixes(prefix + "[PATCH 1/2] Lunch") == "[PATCH 1/2] Lunch"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from commonplace.text.fence import fence
 from commonplace.text.transcripts import strip_additions, strip_private
-from commonplace.tree.readers import claude_code, codex, sessions
+from commonplace.tree.readers import claude_code, codex
 from commonplace.tree.readers.lines import iterate_lines
 from commonplace.tree.source import MAX_MESSAGE, Person
 from commonplace.vault.named_files import open_files
@@ -262,11 +263,8 @@ def test_a_compressed_transcript() -> None:
 
 def test_a_compressed_transcript_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where neither Python nor a package can decompress it, that is said for each file."""
-
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(sessions, "import_module", missing)
+    for module in ("compression.zstd", "zstandard"):
+        monkeypatch.setitem(sys.modules, module, None)
     units, skipped = read_all(codex, {f"{CODEX_FILE}.zst": b"\x28\xb5\x2f\xfd", CODEX_FILE: lines(*CODEX)})
     assert (len(units), [item.reason for item in skipped]) == (4, ["extra_missing"])
 

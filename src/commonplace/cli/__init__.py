@@ -50,9 +50,11 @@ def overview() -> str:
         lines += ["", f"{group}:", *(f"  {name:<12} {summary}" for name, (_, summary) in commands.items())]
     lines += [
         "",
-        "`commonplace COMMAND --help` shows options and examples. `commonplace tour` is a demo in a scratch book.",
-        "Settings: --root DIR or COMMONPLACE_ROOT names the book (default ~/.commonplace).",
-        "Exit status: 0 done, 1 nothing found or a check failed, 2 usage, 10 and above an error with a code.",
+        "`commonplace COMMAND --help` shows options and examples.",
+        "`commonplace tour` is a demo in a scratch book.",
+        "The book is in ~/.commonplace, or where --root DIR or COMMONPLACE_ROOT says.",
+        "Exit status: 0 done, 1 nothing found or a check failed, 2 wrong usage,",
+        "10 and above an error with a code.",
         "",
     ]
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 
 from commonplace import verbs
@@ -16,7 +17,7 @@ from commonplace.model.errors import BookTooNew, EmbedderError, InvalidSettings
 from commonplace.model.host_results import HostStatus
 from commonplace.model.projects import ProjectChange
 from commonplace.model.results import Finding, ImportResult, SkippedItem
-from commonplace.model.settings import Setting
+from commonplace.model.settings import MEANINGS, Setting
 from commonplace.text.plural import plural
 
 _INIT_HELP = """Create a book, or what is missing in one.
@@ -30,6 +31,8 @@ _CONFIG_HELP = """{}
 A flag overrides COMMONPLACE_*, which overrides the book's config.toml, which overrides the default. `set` writes to
 config.toml and keeps your comments in it.
 """
+_SETTINGS_HELP = "\nsettings:\n" + "".join(f"  {name:<18}  {meaning}\n" for name, meaning in MEANINGS.items())
+_IN_AUDIT = "(who called what; ids, no texts)"
 _NO_LOCKS = "this file system does not lock: use the book from one machine at a time"
 _SOURCES = {
     "override": "set by hand",
@@ -80,9 +83,9 @@ def _show_project(call: Call) -> int:
     lines += [("seen in", ", ".join(info.folders)), ("see also", ", ".join(info.others))]
     for name, value in lines:
         if value:
-            screen.line(f"{screen.paint(f'  {name:<12}', 'weak')} {shown(value)}")
+            screen.label(name, value, indent="  ")
     if hint is not None:
-        screen.line(shown(hint))
+        screen.sentence(shown(hint))
     return DONE
 
 
@@ -125,41 +128,37 @@ def _status(call: Call) -> int:
     hosts = [item for item in find_hosts(call, is_quick=True) if item.connected or item.problems]
     if call.answer({**status._asdict(), "hosts": hosts}):
         return DONE
-    screen = call.screen
+    screen, home_path = call.screen, call.home_path
     lines = (
-        ("book", status.root),
+        ("book", home_path(status.root)),
         *([] if status.can_lock else [("locks", _NO_LOCKS)]),
-        ("index", f"{status.index_file} ({status.index_bytes:,} bytes; derived, may be deleted)"),
-        ("state", f"{status.state_file} ({status.state_bytes:,} bytes)"),
-        ("audit", f"{status.audit_folder} (who called what; ids, no texts)" if status.audit_folder else "off"),
+        ("index", f"{home_path(status.index_file)} ({status.index_bytes:,} bytes; derived, may be deleted)"),
+        ("state", f"{home_path(status.state_file)} ({status.state_bytes:,} bytes)"),
+        ("audit", f"{home_path(status.audit_folder)} {_IN_AUDIT}" if status.audit_folder else "off"),
         ("memory", "on" if status.enabled else "off (enabled = false)"),
         ("waiting", f"{plural(status.waiting, 'memory', 'memories')} for `commonplace review`"),
         *([("vectors", _unembedded(status.unembedded))] if status.unembedded else []),
         *([("from outside", _outside(status.outside))] if status.outside else []),
-        *(
-            [("ingested", f"{plural(status.sources, 'source', 'sources')}: `commonplace tree`")]
-            if status.sources
-            else []
-        ),
+        *([("ingested", _ingested(status.sources))] if status.sources else []),
         ("connected", ", ".join(map(_connected, hosts)) or "no agent program: `commonplace connect HOST`"),
         ("network", ", ".join(status.leaves_machine) or "none"),
         ("version", f"{status.version} (format of this book: {status.format or 'unknown'})"),
     )
     for name, value in lines:
-        screen.line(f"{screen.paint(f'{name:<12}', 'weak')} {shown(value)}")
+        screen.label(name, value)
     for problem in status.problems:
-        screen.line(f"{screen.paint('problem     ', 'bad')} {shown(problem)}")
+        screen.label("problem", problem, style="bad")
     screen.line()
     rows = [
         (
             scope_name(item.scope, item.scope_id),
             str(item.memories),
             "yours here" if item.own else "",
-            call.place(item.path),
+            call.place(item.path) if os.path.isdir(status.root + item.path) else "-",
         )
         for item in status.scopes
     ]
-    screen.table(("SCOPE", "MEMORIES", "", "FOLDER"), rows, ("name", "", "weak", "weak"))
+    screen.table(("SCOPE", "MEMORIES", "", "FOLDER"), rows, ("name", "", "weak", "weak"), has_paths=True)
     return DONE
 
 
@@ -169,7 +168,11 @@ def _connected(item: HostStatus) -> str:
 
 def _unembedded(number: int) -> str:
     entries = plural(number, "entry", "entries")
-    return f"{entries} to embed: each recall goes on with it, `commonplace doctor reindex --vectors` does the rest"
+    return f"{entries} to embed: each recall embeds some, `commonplace doctor reindex --vectors` embeds the rest"
+
+
+def _ingested(number: int) -> str:
+    return f"{plural(number, 'source', 'sources')}: `commonplace tree sources`"
 
 
 def _outside(number: int) -> str:
@@ -412,14 +415,16 @@ COMMANDS = {
     **dict.fromkeys(("project adopt", "project merge", "project split", "project undo"), CliCommand(_change_project)),
     "status": CliCommand(_status),
     "config list": CliCommand(
-        _list_settings, None, _CONFIG_HELP.format("Show every setting, its value and where that comes from."),
+        _list_settings,
+        None,
+        _CONFIG_HELP.format("Show every setting, its value and where that comes from.") + _SETTINGS_HELP,
         ("commonplace config", "commonplace config list --json"),
     ),
     "config get": CliCommand(
         _get_setting, _add_name, _CONFIG_HELP.format("Show one setting."), ("commonplace config get enabled",)
     ),
     "config set": CliCommand(
-        _change_setting, _add_name_and_value, _CONFIG_HELP.format("Change a setting of the book."),
+        _change_setting, _add_name_and_value, _CONFIG_HELP.format("Change a setting of the book.") + _SETTINGS_HELP,
         ("commonplace config set lock_timeout 30",),
     ),
     "config unset": CliCommand(

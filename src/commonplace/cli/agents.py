@@ -7,7 +7,6 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from datetime import datetime
 
 from commonplace import verbs
 from commonplace.cli.call import DONE, Call, CliCommand
@@ -127,7 +126,9 @@ def _offer(call: Call, found: list[Host]) -> int:
         return DONE
     for host in done:
         screen.line(f"{screen.paint(host.title, 'strong')} is already connected.")
-    chosen = [host for host in open_hosts if call.confirmed(f"Connect {host.title}?")]
+    broken = [host for host in open_hosts if scope in reports[host.name].connected]
+    questions = {host: f"{'Repair' if host in broken else 'Connect'} {host.title}?" for host in open_hosts}
+    chosen = [host for host in open_hosts if call.confirmed(questions[host])]
     if chosen:
         return _change_hosts(call, chosen, connect=True)
     if not found:
@@ -135,7 +136,9 @@ def _offer(call: Call, found: list[Host]) -> int:
         screen.line(f"  commonplace connect HOST   ({', '.join(host.name for host in load_hosts())})")
         return DONE
     for host in open_hosts:
-        screen.line(f"{screen.paint(host.title, 'strong')} is installed and not connected.")
+        is_broken = "is connected, but some of it is missing or does not work."
+        state = is_broken if host in broken else "is installed and not connected."
+        screen.line(f"{screen.paint(host.title, 'strong')} {state}")
     if open_hosts:
         flag = " --project" if scope == PROJECT else ""
         screen.line("Nothing was changed. To connect:")
@@ -170,8 +173,9 @@ def _change_hosts(call: Call, hosts: list[Host], *, connect: bool, is_list: bool
             told |= {*notes}
             _print_result(call, host, done._replace(notes=notes), is_connecting=connect)
         for host, refusal in failed:
-            call.screen.line(f"{call.screen.paint(host.title, 'strong')}: {shown(refusal.message)} [{refusal.code}]")
-            call.screen.line(f"  {shown(refusal.hint)}")
+            message = f"{shown(refusal.message)} [{refusal.code}]"
+            call.screen.sentence(message, start=f"{host.title}:", start_style="strong")
+            call.screen.sentence(shown(refusal.hint), indent="  ")
     return failed[0][1].exit_code if failed else DONE
 
 
@@ -288,7 +292,7 @@ def _print_result(call: Call, host: Host, done: ConnectResult, *, is_connecting:
     if done.action in ("connected", "would-connect") and host.programs and not done.installed:
         screen.line(f"{host.title} is not installed on this machine; it will be connected once it is.")
     for note in done.notes:
-        screen.line(shown(note))
+        screen.sentence(shown(note))
 
 
 def _show_line(line: str) -> str:
@@ -319,21 +323,22 @@ def _hosts(call: Call) -> int:
     found = find_hosts(call)
     if call.answer({"hosts": found}):
         return DONE
-    rows = [row for item in found for row in _list_connections(item)]
-    call.screen.table(("HOST", "", "CONNECTED", "SINCE", "WORKS", "STARTS"), rows, ("name", "weak", "", "weak"))
+    rows = [row for item in found for row in _list_connections(call, item)]
+    headers = ("HOST", "", "CONNECTED", "SINCE", "WORKS", "STARTS")
+    call.screen.table(headers, rows, ("name", "weak", "", "weak"), has_paths=True)
     for item in found:
         for problem in item.problems:
-            call.screen.line(f"{call.screen.paint(item.host, 'name')}: {shown(problem)}")
+            call.screen.sentence(shown(problem), start=f"{item.host}:", start_style="name")
         for one in item.connections:
             if one.repair or one.hint:
-                call.screen.line(f"  to repair: {one.repair or shown(one.hint)}")
+                call.screen.sentence(one.repair or shown(one.hint), start="to repair:", indent="  ")
         if item.lost_hooks:
-            call.screen.line(f"{item.title}: {shown(item.lost_hooks.message)}")
-            call.screen.line(f"  {shown(item.lost_hooks.hint)}")
+            call.screen.sentence(shown(item.lost_hooks.message), start=f"{item.title}:")
+            call.screen.sentence(shown(item.lost_hooks.hint), indent="  ")
     return DONE
 
 
-def _list_connections(item: HostStatus) -> list[tuple[str, ...]]:
+def _list_connections(call: Call, item: HostStatus) -> list[tuple[str, ...]]:
     """Return a row for each level at which a host is connected, or one that says that it is not."""
     installed = "installed" if item.installed else ""
     if not item.connections:
@@ -343,17 +348,12 @@ def _list_connections(item: HostStatus) -> list[tuple[str, ...]]:
             item.host,
             installed,
             one.scope if one.source == "connect" else f"{one.scope} ({one.source})",
-            _format_since(one.since),
+            call.screen.minute(one.since) if one.since else "unknown",
             "yes" if one.works else "no (see below)",
-            shlex.join(one.command),
+            call.home_path(shlex.join(one.command)),
         )
         for one in item.connections
     ]
-
-
-def _format_since(since: str | None) -> str:
-    """Return a time as the people of this machine write it."""
-    return datetime.fromisoformat(since).astimezone().strftime("%Y-%m-%d %H:%M") if since else "not known"
 
 
 def find_broken(call: Call) -> list[Finding]:

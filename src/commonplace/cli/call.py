@@ -14,6 +14,7 @@ from commonplace.book import Book
 from commonplace.cli.screen import ProgressBar, Screen, as_json, plain, scope_name, shown
 from commonplace.model.errors import InvalidContent, NotFound, NotPermitted
 from commonplace.model.results import StoreResult
+from commonplace.model.scope import Role
 from commonplace.verbs.verb import Q, R, Verb, read_fields
 
 if sys.platform != "win32":
@@ -21,6 +22,7 @@ if sys.platform != "win32":
     import termios
 
 DONE, NOTHING, USAGE = 0, 1, 2
+OFF = "Memory is switched off here; `commonplace config set enabled true` turns it on."
 _POLL_SECONDS = 0.1  # how long Ctrl-C may take
 
 # The variables that agent programs set for the commands they start.
@@ -122,7 +124,7 @@ class Call:
     def remark(self, text: str, style: str = "weak") -> None:
         """Say on standard error what is no part of the answer."""
         self.stdout.flush()  # on a terminal it stands below the answer
-        self.notes.line(self.notes.paint(text, style))
+        self.notes.sentence(text, style)
 
     def place(self, path: str) -> str:
         """Return where a file of the book is on the disk, so that another program can open it.
@@ -133,12 +135,15 @@ class Call:
         real = os.path.join(root, *path.split("/"))
         if not root or (not os.path.lexists(real) and os.path.lexists(path)):
             real = path  # beside the databases, which may be outside the book
-        folder, home = here(), os.path.expanduser("~")
+        folder = here()
         if folder is not None and real.startswith(os.path.join(folder, "")):
             return os.path.relpath(real, folder)
-        if self.screen.tty and real.startswith(os.path.join(home, "")):
-            return os.path.join("~", os.path.relpath(real, home))
-        return real
+        return self.home_path(real)
+
+    def home_path(self, path: str) -> str:
+        """Return a path, on a terminal with `~` for the home folder."""
+        home = os.path.join(os.path.expanduser("~"), "")
+        return os.path.join("~", path.removeprefix(home)) if self.screen.tty and path.startswith(home) else path
 
     def open(self, *, for_repair: bool = False) -> Book:
         """Open the book that the options and the environment name, for the project of this folder.
@@ -154,6 +159,8 @@ class Call:
         self._book = book
         if self.verb is None or not self.verb.command.startswith("project "):  # whose answer says it, too
             self.warn(book.project_hint or "")
+        if not for_repair and not book.context.settings.enabled:
+            self.warn(OFF)
         gc.freeze()  # what was made until here stays: no collection has to visit it
         gc.enable()
         if self.stderr.isatty():
@@ -161,7 +168,7 @@ class Call:
             book.on_progress(self.progress)
         return book
 
-    def _who_calls(self) -> tuple[str | None, str | None]:
+    def _who_calls(self) -> tuple[str | None, Role]:
         """Return the agent and the role of this call.
 
         Naming an agent, or running inside an agent program, makes it an agent's. A person at a terminal adds
@@ -171,18 +178,18 @@ class Call:
         if args.person:
             if not (self.stdin.isatty() and self.stdout.isatty()):
                 raise NotPermitted("--person needs a terminal.", hint="Run the command yourself, in a terminal.")
-            return args.agent, "person"
-        agent_role = self.verb.agent_role.value if self.verb is not None else "agent"
+            return args.agent, Role.PERSON
+        agent_role = self.verb.agent_role if self.verb is not None else Role.AGENT
         named = args.agent or self.environment.get("COMMONPLACE_AGENT")
         host = find_agent_host(self.environment)
         if named or host is None:
-            return args.agent, agent_role if named else "person"
+            return args.agent, agent_role if named else Role.PERSON
         return host[0], agent_role
 
     def warn(self, message: str) -> None:
         """Say on standard error what is wrong beside the answer."""
         if message:
-            self.stderr.write(f"note: {shown(message)}\n")
+            self.notes.sentence(shown(message), start="note:")
 
     def run(self, verb: Verb[Q, R]) -> R:
         """Open the book, and return what a verb answers to the request that the options make."""

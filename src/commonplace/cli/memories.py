@@ -128,7 +128,9 @@ def _print_taken_keys(call: Call, forgotten: Sequence[ForgottenMemory]) -> None:
     """Say which memories cannot be restored yet, because another one has their key."""
     for key in dict.fromkeys(item.key for item in forgotten if item.is_key_taken):
         name = shown(key)
-        call.remark(f"Another memory has the key {name} now. To restore this one first: commonplace rename {name} NEW")
+        call.remark(
+            f"Another memory has the key {name} now. To restore this one first: commonplace move {name} --key NEW"
+        )
 
 
 def _print_restored(call: Call, restored: Sequence[StoreResult], left: Sequence[ForgottenMemory]) -> int:

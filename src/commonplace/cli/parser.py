@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from commonplace.cli import GLOBALS_WITH_VALUE
-from commonplace.cli.screen import terminal_width
+from commonplace.cli.screen import terminal_width, wrap_words
 from commonplace.verbs.verb import RequestField, read_fields
 
 if TYPE_CHECKING:
@@ -23,12 +24,37 @@ exit status:
   10 and above: an error with a code; docs/errors.md lists them"""
 
 
+_EXAMPLES = "examples:"
+_LIST_ITEM = re.compile(r"  \S+(?: \S+)*  +")  # the name in a line of a list, up to what is said of it
 _METAVARS = {int: "N", list: "A,B"}
 argparse._ = str  # type: ignore[attr-defined]  # else it looks on the disk for a translation
 
 
 class Usage(Exception):
     """The command line cannot be understood."""
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Wraps texts to the terminal, and keeps the lines of examples, which are to be copied."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(indent + _fill_block(block, width) for block in text.split("\n\n"))
+
+
+def _fill_block(block: str, width: int) -> str:
+    """Return a paragraph, or a list below a heading, wrapped at words."""
+    first, *rest = block.splitlines()
+    if first == _EXAMPLES:
+        return block
+    if not rest or not rest[0].startswith(" "):
+        return "\n".join(wrap_words(" ".join([first, *rest]), width))
+    lines = [first]
+    for line in rest:
+        start = _LIST_ITEM.match(line)
+        column = start.end() if start else 2
+        shown = wrap_words(line[column:], width - column)
+        lines += [line[:column] + shown[0], *(" " * column + more for more in shown[1:])]
+    return "\n".join(lines)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -44,8 +70,8 @@ def build_parser(command: CliCommand) -> argparse.ArgumentParser:
     parser = _Parser(
         prog=f"commonplace {command.name}",
         description="\n".join(line.removeprefix("    ") for line in command.help.strip().splitlines()),
-        epilog=f"examples:\n{examples}\n\n{EXIT_STATUS}",
-        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=width),
+        epilog=f"{_EXAMPLES}\n{examples}\n\n{EXIT_STATUS}",
+        formatter_class=lambda prog: _HelpFormatter(prog, width=width),
         allow_abbrev=False,
     )
     if command.verb is not None:

@@ -15,6 +15,7 @@ from commonplace.model.results import Hit, HitKind, MemoryItem, RecallResult, Re
 from commonplace.model.scope import ScopeKind
 from commonplace.recall.query import format_total
 from commonplace.text.plural import plural
+from commonplace.verbs.recall import SWITCHED_OFF
 from commonplace.verbs.tool import describe_later
 
 _DIFF_STYLES = {"-": "bad", "+": "good", "@": "weak"}
@@ -44,7 +45,8 @@ def _name_options(reason: str) -> str:
 
 def _print_what_is_missing(call: Call, found: RecallResult, notice: str) -> None:
     if not found.hits:
-        call.remark(_name_options(found.reason), "")
+        if found.reason != SWITCHED_OFF:  # which is told already
+            call.remark(_name_options(found.reason), "")
     elif found.total > len(found.hits):
         call.remark(f"{format_total(len(found.hits), found.total)} --limit shows more.")
     if notice:
@@ -84,9 +86,9 @@ def _print_hits(
         screen.line(f"{screen.paint(shown(name), 'name')}  {screen.paint('  '.join(source), 'weak')}")
         screen.block(hit.text)
         if hit.later is not None:
-            screen.line(f"  {screen.paint(f'later: {shown(describe_later(hit.later))}', 'warn')}")
+            screen.block(f"later: {describe_later(hit.later)}", style="warn")
         if number < len(explained):
-            screen.line(f"  {screen.paint(_explain(hit, explained[number]), 'weak')}")
+            screen.block(_explain(hit, explained[number]), style="weak")
 
 
 def _scope_of(hit: Hit, names_scopes: bool) -> str:
@@ -111,8 +113,10 @@ def _show(call: Call) -> int:
     screen = call.screen
     where = scope_name(memory.scope.kind.value, memory.scope.id)
     screen.line(f"{screen.paint(shown(memory.key), 'name')}  {screen.paint(where, 'weak')}")
-    for name, value in _labels(memory, screen.minute(memory.meta.updated), call.place(memory.path)):
-        screen.line(f"  {screen.paint(f'{shown(name):<9}', 'weak')} {shown(value)}")
+    labels = _labels(memory, screen.minute(memory.meta.updated), call.place(memory.path))
+    column = max(9, *(len(name) for name, _ in labels))
+    for name, value in labels:
+        screen.label(name, value, column, indent="  ")
     for entry in memory.entries:
         session = f"session {entry.session}" if entry.session else ""
         who = "  ".join(dict.fromkeys(shown(word) for word in (entry.author, entry.trust.value, session) if word))
@@ -150,7 +154,7 @@ def _list(call: Call) -> int:
         others = verbs.show.list_(book.context, request._replace(everything=True)) if is_person and not found else []
         call.warn(book.context.unusable_notice([*book.context.memories.unusable]))
     has_filter = request.outside or any((request.type, request.tag, request.since))
-    nothing = "Nothing found." if has_filter else "Nothing is stored here yet."
+    nothing = "Nothing found." if has_filter or not book.context.settings.enabled else "Nothing is stored here yet."
     status = _print_list(call, found, nothing, names_scopes=request.everything)
     if not call.args.json:
         counts = Counter(scope_name(item.scope, item.scope_id) for item in others)
@@ -204,7 +208,8 @@ def _history(call: Call) -> int:
             )
             for item in revisions
         ]
-        call.screen.table(("REVISION", "UNTIL", "WHAT", "WHO", "FILE"), rows, ("name", "weak", "", "", "weak"))
+        headers = ("REVISION", "UNTIL", "WHAT", "WHO", "FILE")
+        call.screen.table(headers, rows, ("name", "weak", "", "", "weak"), has_paths=True)
     return DONE
 
 

@@ -204,7 +204,7 @@ def _capture(call: Call) -> int:
     for item in found.proposed:
         screen.line(f"  {screen.paint(shown(item.key), 'name')}  {screen.paint(shown(call.place(item.path)), 'weak')}")
     if found.refused:
-        screen.line(f"{plural(found.refused, 'fact', 'facts')} skipped: they look like they contain a secret.")
+        screen.line(f"{plural(found.refused, 'fact', 'facts')} skipped because of what looks like a secret.")
     if found.dropped:
         dropped = plural(found.dropped, "fact", "facts")
         screen.line(f"{dropped} dropped: too many of one conversation, or too many wait.")

@@ -21,6 +21,7 @@ from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, find_agent_hos
 from commonplace.cli.parser import Usage, build_parser, parse, split_globals
 from commonplace.cli.screen import Screen, shown
 from commonplace.model.errors import CommonplaceError
+from commonplace.model.lazy import load_logging
 from commonplace.model.results import StoreResult
 from commonplace.verbs import ALIASES, COMMANDS, DEFAULT_SUBCOMMANDS, SUBCOMMANDS
 from commonplace.verbs.verb import Verb
@@ -35,7 +36,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     "review": ("review", "capture", "edit"),
     "files": ("files",),
     "journal": ("journal",),
-    "tree": ("ingest", "tree"),
+    "tree": ("ingest", "tree", "digest"),
     "about_book": ("init", "project", "status", "config", "doctor", "import"),
     "agents": ("connect", "disconnect", "hosts"),
     "mcp": ("mcp",),
@@ -103,9 +104,9 @@ def _command_group(name: str) -> CliCommand:
 def _list_actions(name: str) -> str:
     """Return what the help says of the commands below one."""
     actions = [action for action in SUBCOMMANDS[name] if action]
-    width = max(10, *map(len, actions))
+    width = max(9, *map(len, actions))
     helps = [
-        f"  {action:<{width}} {load_command(f'{name} {action}').help.strip().splitlines()[0]}" for action in actions
+        f"  {action:<{width}}  {load_command(f'{name} {action}').help.strip().splitlines()[0]}" for action in actions
     ]
     return "\n".join([_LIST_HEADING, *helps])
 
@@ -181,7 +182,8 @@ def run_command(words: list[str]) -> int:
     except SystemExit as end:  # how argparse ends after --help
         return int(end.code or 0)
     except Usage as error:
-        message = str(error) if str(error).endswith((".", "?")) else f"{error}."
+        message = _find_mistyped(words, str(error)) or str(error)
+        message = message if message.endswith((".", "?")) else f"{message}."
         _print_error(stderr, wants_json, "usage", message, f"`commonplace {name} --help` shows how to use it.")
         return 2
     except CommonplaceError as error:
@@ -225,23 +227,32 @@ def _print_error(stream: TextIO, wants_json: bool, code: str, message: str, hint
         stream.write(f"{json.dumps({'error': {'code': code, 'message': message, 'hint': hint}})}\n")
         return
     screen = Screen(stream, os.environ)
-    screen.line(f"{screen.paint('error:', 'bad')} {shown(message)} [{code}]")
-    screen.line(f"{screen.paint('what to do:', 'strong')} {shown(hint)}")
+    screen.sentence(f"{shown(message)} [{code}]", start="error:", start_style="bad")
+    screen.sentence(shown(hint), start="what to do:", start_style="strong")
 
 
 def _show_logs() -> None:
     """Print log lines on standard error, if COMMONPLACE_LOG names a level."""
     level = os.environ.get("COMMONPLACE_LOG", "").upper()
     if level in ("DEBUG", "INFO", "WARNING", "ERROR"):
-        import logging  # noqa: PLC0415 - seldom asked for
+        load_logging().basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s %(message)s")
 
-        logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s %(message)s")
+
+def _find_mistyped(words: Sequence[str], message: str) -> str:
+    """Return what is wrong with a line whose second word should be a command of the first, and is none."""
+    name = next((word for word in words if word in SUBCOMMANDS), "")
+    actions = [action for action in SUBCOMMANDS.get(name, ()) if action]
+    _, is_unknown, unknown = message.partition("unrecognized arguments: ")
+    wrong = unknown.split(" ")[0]
+    if not actions or not is_unknown or wrong.startswith("-") or {*actions} & {*words}:
+        return ""
+    close = [*verbs.unknown.find_near_names(wrong, actions), ""][0]
+    known = f"did you mean {name} {close}?" if close else f"{name} has {', '.join(actions[:-1])} and {actions[-1]}"
+    return f"unknown command {f'{name} {wrong}'!a}; {known}"
 
 
 def _unknown_command(rest: Sequence[str]) -> str:
     if not rest:
         return "name a command"
-    import difflib  # noqa: PLC0415 - only for a mistake
-
-    close = difflib.get_close_matches(rest[0], SUMMARIES, n=1)
+    close = verbs.unknown.find_near_names(rest[0], SUMMARIES)
     return f"unknown command {rest[0]!a}{f'; did you mean {close[0]}?' if close else ''}"

@@ -29,6 +29,8 @@ _SHOW_AFTER = 0.5  # seconds until a progress bar is shown
 _RATE_AFTER = 3.0  # seconds until it tells the time that is left
 _DRAW_EVERY = 0.1
 _CELLS = 24
+_LEAST_WRAPPED = 20  # columns: a text beside a smaller terminal is left as it is
+_QUOTED_OR_WORD = re.compile(r"[^\s`]*`[^`]*`\S*|\S+")
 
 
 class Screen:
@@ -61,28 +63,61 @@ class Screen:
         """Print a line."""
         self._stream.write(f"{text}\n")
 
-    def block(self, text: str, indent: str = "  ") -> None:
+    def sentence(self, text: str, style: str = "", *, start: str = "", start_style: str = "", indent: str = "") -> None:
+        """Print a sentence of ours, perhaps after a start such as `error:`; on a terminal it is wrapped at words."""
+        whole = f"{start} {text}" if start else text
+        for number, line in enumerate(self.wrap(whole, len(indent))):
+            head = start if number == 0 else ""
+            self.line(indent + self.paint(head, start_style) + self.paint(line[len(head) :], style))
+
+    def wrap(self, text: str, indent: int = 0) -> list[str]:
+        """Return a sentence in lines that fit beside an indent; in one line where this is no terminal."""
+        room = self.width - indent
+        return wrap_words(text, room) if room >= _LEAST_WRAPPED else [text]
+
+    def label(self, name: str, value: str, column: int = 12, style: str = "weak", indent: str = "") -> None:
+        """Print what something is called, and what it is in a column of its own, wrapped at words."""
+        first, *rest = self.wrap(shown(value), len(indent) + column + 1)
+        self.line(f"{indent}{self.paint(f'{shown(name):<{column}}', style)} {first}")
+        for line in rest:
+            self.line(f"{indent}{' ' * column} {line}")
+
+    def block(self, text: str, indent: str = "  ", style: str = "") -> None:
         """Print a text from the book, indented; on a terminal long lines are wrapped."""
         for line in shown(text).splitlines() or [""]:
             for piece in _wrapped(line, self.width - len(indent)) if self.width else [line]:
-                self.line(f"{indent}{piece}".rstrip())
+                self.line(indent + self.paint(piece.rstrip(), style) if piece.strip() else "")
 
-    def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> None:
-        """Print columns as wide as they need; on a terminal, with headers and cut to fit."""
+    def table(
+        self,
+        headers: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        styles: Sequence[str] = (),
+        *,
+        has_paths: bool = False,
+    ) -> None:
+        """Print columns as wide as they need; on a terminal, with headers and cut to fit.
+
+        With `has_paths`, the last column is not cut: what does not fit there stands below its row, to be opened.
+        """
         cells = [[shown(cell).replace("\n", " ").replace("\t", " ") for cell in row] for row in rows]
         everything = [list(headers), *cells] if self.tty else cells
         widths = [max(map(columns, column)) for column in zip(*everything, strict=True)] if everything else []
+        room = self.width - len(_GAP) * (len(widths) - 1)
+        last = len(widths) - 1 if has_paths and self.width and sum(widths) > room else len(widths)
         if self.width and widths:
-            widths = _fitted(widths, self.width - len(_GAP) * (len(widths) - 1))
+            widths = _fitted(widths[:last], room)
         for number, row in enumerate(everything):
             head = self.tty and number == 0
             parts = []
-            for place, cell in enumerate(row):
+            for place, cell in enumerate(row[:last]):
                 text = _cut(cell, widths[place])
                 style = "weak" if head else (styles[place] if place < len(styles) else "")
-                padding = "" if place == len(row) - 1 else " " * (widths[place] - columns(text))
+                padding = "" if place == last - 1 else " " * (widths[place] - columns(text))
                 parts.append((self.paint(text, style) if style else text) + padding)
             self.line(_GAP.join(parts).rstrip())
+            if not head and "".join(row[last:]):
+                self.line(f"  {self.paint(row[last], 'weak')}")
 
     def value(self, value: object) -> None:
         """Print a result that has no form of its own: its fields, a line each; of several, one after the other."""
@@ -201,6 +236,19 @@ def _wrapped(line: str, width: int) -> list[str]:
         else:
             piece = f"{piece} {word}" if piece else word
     return [*pieces, piece]
+
+
+def wrap_words(text: str, width: int) -> list[str]:
+    """Return a sentence of ours in lines that fit; what stands in backquotes is not divided where it fits into one."""
+    lines = [""]
+    for word in _QUOTED_OR_WORD.findall(text):
+        pieces = [word] if columns(word) <= width else word.split(" ")
+        for piece in pieces:
+            if lines[-1] and columns(lines[-1]) + 1 + columns(piece) > width:
+                lines.append(piece)
+            else:
+                lines[-1] = f"{lines[-1]} {piece}" if lines[-1] else piece
+    return lines
 
 
 # Answers as JSON

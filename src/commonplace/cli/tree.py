@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from commonplace import verbs
+from commonplace.cli import tree_nodes
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, shown
@@ -185,6 +186,19 @@ def _status(call: Call) -> int:
     return DONE
 
 
+def _cost(call: Call) -> int:
+    cost = call.run(verbs.tree_cost.tree_cost)
+    totals = {name: value for name, value in cost._asdict().items() if name != "rows"}
+    if not call.answer(totals):
+        table = [(row.day, row.model, row.calls, row.tokens_in, row.tokens_out, row.usd) for row in cost.rows]
+        table.append(("total", "", cost.calls, cost.tokens_in, cost.tokens_out, cost.usd))
+        rows = [
+            (day, model, *(f"{number:,}" for number in numbers), f"{usd:,.4f}") for day, model, *numbers, usd in table
+        ]
+        call.screen.table(("DAY", "MODEL", "CALLS", "TOKENS IN", "TOKENS OUT", "USD"), rows, ("weak", "name"))
+    return DONE
+
+
 def _forget(call: Call) -> int:
     request = call.make_request(verbs.tree_sources.TreeForgetRequest)
     question = f"Remove the source {shown(request.source)} with everything that came from it alone?"
@@ -238,6 +252,7 @@ def _cite(call: Call) -> int:
 
 
 COMMANDS = {
+    **tree_nodes.COMMANDS,
     "ingest": CliCommand(_ingest),
     "tree search-entities": CliCommand(_entities),
     "tree query-topic": CliCommand(_hits),
@@ -246,6 +261,7 @@ COMMANDS = {
     "tree cite": CliCommand(_cite, _add_file),
     "tree sources": CliCommand(_sources),
     "tree status": CliCommand(_status),
+    "tree cost": CliCommand(_cost),
     "tree forget": CliCommand(_forget, flags(yes="do not ask")),
     "tree entity list": CliCommand(_merges),
     "tree entity merge": CliCommand(_merge),

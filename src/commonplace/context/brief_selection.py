@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from commonplace.context.records import BriefMemory, BriefSources
-from commonplace.index.port import BriefCandidate, BriefRow, Readable
+from commonplace.index.port import Readable
+from commonplace.index.values import BriefCandidate, BriefRow
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, StorageError
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Trust

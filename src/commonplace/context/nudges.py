@@ -65,7 +65,7 @@ _RULES = (
     )))),
     (_WISH, lazy("|".join((
         r"\bfrom now on\b|\bgoing forward\b|\bin (?:the )?future,|\bfor future reference\b|\bnext time,",
-        _LEAD + r"(?:always|never) [a-z]+\b",
+        _LEAD + r"(?:always|never) (?!(?:mind|a pleasure)\b)[a-z]+\b",
         r"\bi(?:'d| would)? (?:always |really |strongly |much )?"
         r"(?:prefer|rather|hate|dislike|don't like|like it when)\b",
         _LEAD + r"stop [a-z]+ing\b",

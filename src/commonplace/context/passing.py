@@ -35,6 +35,10 @@ OUT = any_of(
     r"\bfor a (?:sec|second|minute|moment|while|bit)\b|\b(?:until|till) (?!further)\w+|\bwhile (?:testing|debugging"
     r"|i|we)\b|\bfirst thing\b",
     r"\b(?:later|as an exception|exceptionally|this afternoon|this evening|asap)\b",
+    # A turn of phrase, or what somebody is about to do or meant to say.
+    r"\bnever ?mind\b|\balways (?:a|my) (?:pleasure|joy|treat)\b|\bi meant\b|\bback in (?:a|an|\d+)\b|\ba break\b"
+    r"|\bi (?:always|never|keep) (?:forget|remember|know|mix|confuse|mistype|misspell)\w*\b"
+    r"|\bi (?:need|have) to (?:check|look|think|see|find|go|leave)\b",
     # Sarcasm.
     r"\b(?:lol|lmao|rofl)\b|(?:^|\s)/s$|\bwhat could (?:possibly )?go wrong|\byeah right\b",
     r"^(?:oh|yeah|sure|yes|great|brilliant|wonderful)[, ]+(?:sure|right|great|because|let'?s|why not|of course)\b",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from commonplace.index.port import EntryCandidate
+from commonplace.index.values import EntryCandidate
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Trust
 from commonplace.recall.candidates import find_stems, make_time_key, measure_coverage
@@ -23,6 +23,7 @@ TELLING_WORDS = 3  # in common
 TELLING_SHARE = 0.15  # of a memory's telling words: in a long one three are chance
 SAME_WORDS = 2  # telling words, besides those of the prompt, that two memories about one thing have in common
 NEARLY = 0.65  # of the score of the earlier one: a later one that has less is about something else
+BESIDE_BEST = 0.8  # of the best score: what answers a question much worse than another memory is not told with it
 _MAX_QUESTIONS = 4
 _MAX_QUESTION = 500  # characters
 _MAX_PROMPT = 4_000  # characters: the beginning and the end of a longer prompt
@@ -68,7 +69,10 @@ class PromptGate(NamedTuple):
         """Return the hits that are told. One that a later memory may contradict gives its place to that memory."""
         passed = [hit for hit in hits if self._is_relevant(hit) and not self._is_overtaken(hit, hits)]
         passed = [hit if hit.later is None else hit._replace(candidate=hit.later) for hit in passed]
-        return [hit for hit in passed if hit.candidate.recorded.entry.trust is not Trust.EXTERNAL]
+        passed = [hit for hit in passed if hit.candidate.recorded.entry.trust is not Trust.EXTERNAL]
+        scores = [hit.score - hit.parts.get("quoted", 0.0) for hit in passed]  # a quote excludes nothing
+        least = BESIDE_BEST * max(scores, default=0.0)
+        return [hit for hit, score in zip(passed, scores, strict=True) if score >= least]
 
     def _is_relevant(self, hit: ScoredCandidate) -> bool:
         """Return whether a hit is relevant enough to be told unasked."""

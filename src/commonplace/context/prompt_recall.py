@@ -15,7 +15,8 @@ from commonplace.context.brief import format_memory
 from commonplace.context.brief_selection import ENTRIES, check_file
 from commonplace.context.prompt_gate import PromptGate, split_prompt
 from commonplace.context.records import ACTIVE, BriefMemory, BriefSources
-from commonplace.index.port import EntryCandidate, Readable
+from commonplace.index.port import Readable
+from commonplace.index.values import EntryCandidate
 from commonplace.recall.candidates import HIDDEN_STATUSES, measure_coverage
 from commonplace.recall.query import RecallQuery
 from commonplace.recall.ranking import BEST_BY_WORDS, ScoredCandidate

@@ -11,6 +11,7 @@ Windows has no such sockets; there a hook goes by words.
 
 from __future__ import annotations
 
+import _socket
 import json
 import os
 import stat as st
@@ -61,8 +62,6 @@ def find_peer_user(connection: PeerSocket) -> int | None:
     user = None
     try:
         if sys.platform == "linux":
-            import _socket  # noqa: PLC0415 - most hooks need none
-
             peer = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, struct.calcsize("3i"))
             user = int(struct.unpack("3i", peer)[1])
         elif sys.platform == "darwin":

@@ -16,7 +16,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.index.port import WISHES, Readable, Row
+from commonplace.index.port import Readable
+from commonplace.index.values import WISHES, Row
 from commonplace.model.errors import LinkRefused, NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Trust

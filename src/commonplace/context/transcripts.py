@@ -7,11 +7,9 @@ facts in it.
 
 import os
 import stat as st
-from contextlib import suppress
-from importlib import import_module
-from typing import Any
 
 from commonplace.model.errors import InvalidContent, NotFound
+from commonplace.model.lazy import load_any
 from commonplace.text.transcripts import Transcript, parse_transcript
 
 MAX_TRANSCRIPT_BYTES = 64_000_000
@@ -45,7 +43,9 @@ def _read_bytes(path: str, end: int) -> bytes:
 
 def _decompress(data: bytes) -> bytes:
     """Return the content of a Zstandard file up to the limit, if Python or an installed package can read it."""
-    zstd = _load_zstd()
+    zstd = load_any("compression.zstd", "zstandard")  # Python has the first since 3.14
+    if zstd is None:
+        raise InvalidContent("The transcript is compressed with Zstandard; install `zstandard` to read it.")
     decompressor = zstd.ZstdDecompressor()
     try:
         if not hasattr(decompressor, "stream_reader"):
@@ -54,10 +54,3 @@ def _decompress(data: bytes) -> bytes:
             return bytes(reader.read(MAX_TRANSCRIPT_BYTES))
     except zstd.ZstdError:
         raise InvalidContent("The transcript cannot be decompressed.") from None
-
-
-def _load_zstd() -> Any:
-    for name in ("compression.zstd", "zstandard"):  # Python has the first since 3.14
-        with suppress(ImportError):
-            return import_module(name)
-    raise InvalidContent("The transcript is compressed with Zstandard; install `zstandard` to read it.")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from commonplace.index.port import EntryCandidate, Window
+    from commonplace.index.values import EntryCandidate, Window
 
 
 class Label(NamedTuple):

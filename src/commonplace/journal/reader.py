@@ -34,9 +34,9 @@ from commonplace.memories.provenance import limit_journal_trust
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
+from commonplace.model.journal_results import JournalEntry, JournalRun, RecentEntries
 from commonplace.model.memory import Entry
 from commonplace.model.names import slug
-from commonplace.model.results import JournalEntry, JournalRun, RecentEntries
 from commonplace.text.naming import cut, one_line
 from commonplace.text.notes import parse
 from commonplace.vault.paths import KEEPER, BookPath, View

@@ -50,8 +50,8 @@ from commonplace.journal.manifest import Manifest, Task, is_same_run, manifest_t
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import CommonplaceError, JournalDamaged, NotFound
+from commonplace.model.journal_results import CompactResult
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.results import CompactResult
 from commonplace.model.times import shift_time
 from commonplace.text.frontmatter import Frontmatter, Writable
 from commonplace.text.notes import Note

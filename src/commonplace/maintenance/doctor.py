@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
-from commonplace.index.port import StatSignature
+from commonplace.index.values import StatSignature
 from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, check_files, try_read
 from commonplace.maintenance.broken_links import LinkCheck
 from commonplace.maintenance.findings import CODES, NOTE, FindingList, cut_words

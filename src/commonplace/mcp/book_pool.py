@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from commonplace import verbs
 from commonplace.book import Book
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidScope, NotPermitted
-from commonplace.model.scope import Role
+from commonplace.model.scope import Role, read_role
 
 _MAX_BOOKS = 8
 
@@ -99,8 +99,9 @@ class BookPool:
 
     def _open(self, folder: str | None, session: str | None) -> Book:
         options = self._options
+        role = read_role(options.role)
         book = Book.open(
-            options.root, project=options.project, agent=options.agent, session=session, role=options.role, cwd=folder,
+            options.root, project=options.project, agent=options.agent, session=session, role=role, cwd=folder,
             surface="mcp",
         )  # fmt: skip
         book.watch()

@@ -31,7 +31,8 @@ from contextlib import suppress
 from io import StringIO
 from typing import Any, NamedTuple
 
-from commonplace.index.port import EntryInterval, Transaction
+from commonplace.index.port import Transaction
+from commonplace.index.values import EntryInterval
 from commonplace.memories.rows import EntriesOf, key_of
 from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.model.lazy import lazy

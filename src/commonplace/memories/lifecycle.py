@@ -47,7 +47,7 @@ from commonplace.vault.port import ABSENT, Write
 
 LEAST_DIGITS = 12  # of a revision, to be known by
 _WITH_TEXT = ("appended", "replaced", "undone")  # the changes of a text that a decision may come with
-UNDO_A_MOVE = "Undo changes texts. To take back a move, move it back; a rename, rename it back."
+UNDO_A_MOVE = "Undo brings back earlier texts only. To take back a move or a rename: `commonplace move`."
 SUPERSEDED_BY = "superseded_by"  # the link of a superseded memory to the one that stands
 
 
@@ -232,6 +232,14 @@ def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = N
     return ChangeResult(key, found.path, found.revision, "", "forgotten")
 
 
+def not_in_trash(key: str, *, is_there: bool) -> NotFound:
+    """Return the error for a memory that cannot be restored: it was not forgotten, or there is none."""
+    forgotten = f"It was not forgotten: `commonplace show {key}` shows it."
+    return NotFound(
+        f"{key!a} is not in the trash.", hint=forgotten if is_there else "`commonplace restore` lists what is."
+    )
+
+
 def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     """Bring back the newest text of a key from the trash, or from the history if its file was deleted outside.
 
@@ -241,11 +249,11 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     present = unit.find(key)  # this also saves what was deleted outside, if it was not noticed yet
     removed = list_restorable(memories.files, unit.folder, key, strict=True)
     if not removed:
-        raise NotFound(f"The trash holds no {key!a}.")
+        raise not_in_trash(key, is_there=present is not None)
     if present is not None:
         raise AlreadyExists(
             f"There is another memory {key!a} now.",
-            hint=f"Forget that one first, or rename it: `commonplace rename {key} NEW`.",
+            hint=f"Forget that one first, or rename it: `commonplace move {key} --key NEW`.",
         )
     newest = removed[-1].version
     data = memories.files.read(newest.path).data

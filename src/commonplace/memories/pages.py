@@ -15,8 +15,9 @@ from contextlib import closing
 from functools import cached_property
 from typing import NamedTuple
 
-from commonplace.index.port import PageLine, Row, Transaction
+from commonplace.index.port import Transaction
 from commonplace.index.sqlite import SqliteIndex
+from commonplace.index.values import PageLine, Row
 from commonplace.memories.rows import (
     change_page,
     folder_line,

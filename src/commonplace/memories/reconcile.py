@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryInterval, Row, StatSignature, Transaction
+from commonplace.index.port import Transaction
+from commonplace.index.values import EntryInterval, Row, StatSignature
 from commonplace.memories.history import (
     DAMAGED,
     DELETED,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from commonplace.index.port import Counts, PageLine, Row
+from commonplace.index.values import Counts, PageLine, Row
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import PIN_PROPOSED, Entry, Link, Relation, Status, Trust, mark_external
 from commonplace.model.names import show_topic, sort_name, sort_topic

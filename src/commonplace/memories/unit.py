@@ -23,7 +23,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryInterval, Row, Transaction
+from commonplace.index.port import Transaction
+from commonplace.index.values import EntryInterval, Row
 from commonplace.memories import pages
 from commonplace.memories.history import (
     HISTORY,

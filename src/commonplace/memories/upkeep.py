@@ -24,7 +24,8 @@ from contextlib import ExitStack, suppress
 from itertools import count
 from typing import NamedTuple
 
-from commonplace.index.port import EntryInterval, Row, Transaction
+from commonplace.index.port import Transaction
+from commonplace.index.values import EntryInterval, Row
 from commonplace.memories import pages
 from commonplace.memories.history import (
     FORGOTTEN,

@@ -10,16 +10,20 @@ from datetime import datetime
 from typing import Literal, Required, TypeAlias, TypedDict
 
 from commonplace.model.memory import MemoryType, Relation
-from commonplace.model.scope import Scope, ScopeKind
+from commonplace.model.scope import Role, Scope, ScopeKind
 
 SearchMode: TypeAlias = Literal["hybrid", "lexical", "semantic"]
 StoreMode: TypeAlias = Literal["append", "replace"]
 SortOrder: TypeAlias = Literal["score", "recency", "usage"]
-KindName: TypeAlias = Literal["memory", "journal", "leaf"]
+KindName: TypeAlias = Literal["memory", "journal", "leaf", "summary", "digest"]
 ScopeChoice: TypeAlias = Literal["session", "agent", "project", "global", "team"] | ScopeKind | Scope
 PlaceChoice: TypeAlias = ScopeChoice | Literal["journal"]  # where `show` looks
 TypeChoice: TypeAlias = Literal["user", "feedback", "project", "reference"] | MemoryType
 RelationChoice: TypeAlias = Literal["relates_to", "supersedes", "contradicts"] | Relation
+RoleChoice: TypeAlias = Literal["person", "agent", "coordinator", "orchestrator", "worker"] | Role
+SourceFormat: TypeAlias = Literal[
+    "claude-code", "agents-md", "scaffold", "cao-wiki", "basic-memory", "mcp-memory", "mem0"
+]
 Moment: TypeAlias = str | datetime  # a text in ISO 8601, or a datetime: without a time zone it is local time
 
 

@@ -43,6 +43,7 @@ one of these before they leave a room.
     ├── EmbedderError                vectors; search by words still works
     │   ├── EmbedderMissing
     │   └── EmbedderFailed
+    ├── ServiceFailed                a service that was asked over the network
     ├── HostError                    an agent program and its files
     │   ├── UnknownHost
     │   ├── HostFileUnusable
@@ -258,7 +259,7 @@ class Disabled(Refused):
     """Memory is switched off here."""
 
     exit_code = 45
-    default_hint = "Set enabled = true in config.toml to switch it on."
+    default_hint = "`commonplace config set enabled true` turns it on."
 
 
 class StorageError(CommonplaceError):
@@ -320,7 +321,7 @@ class WriteFailed(StorageError):
 
 
 class StateUnusable(StorageError):
-    """The state database (usage, queue, ledger) cannot be used; no memory is affected."""
+    """The state database (usage, queue, costs) cannot be used; no memory is affected."""
 
     exit_code = 57
     default_hint = "Close other programs that use this book, or move its state.db away: no memory is lost with it."
@@ -361,6 +362,18 @@ class EmbedderFailed(EmbedderError):
     exit_code = 62
     http_status = 502
     default_hint = "Check that the service is running and that the model name is right, then try again."
+
+
+class ServiceFailed(CommonplaceError):
+    """A service gave no usable answer."""
+
+    exit_code = 63
+    http_status = 502
+    default_hint = "Check that the service is running and that the model name is right, then try again."
+
+    def __init__(self, message: str | None = None, *, hint: str | None = None, reason: str = "failed") -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason  # stable: embed/service.py lists them
 
 
 class HostError(CommonplaceError):

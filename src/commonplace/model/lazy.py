@@ -10,8 +10,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 class _Lazy:
@@ -43,9 +47,24 @@ class Log(_Lazy):
             self._make().debug(message, *fields, stacklevel=2)
 
 
-def _get_logger(name: str) -> Any:
+def load_any(*names: str) -> Any:
+    """Return the first of these modules that is installed, loaded now; None if none is."""
+    for name in names:
+        with suppress(ImportError):
+            __import__(name)  # `importlib` itself would take time to load
+            return sys.modules[name]
+    return None
+
+
+def load_logging() -> ModuleType:
+    """Return the logging package of the standard library: a process that logs nothing does without."""
     import logging  # noqa: PLC0415 - see above
 
+    return logging
+
+
+def _get_logger(name: str) -> Any:
+    logging = load_logging()
     ours = logging.getLogger("commonplace")
     if not ours.handlers:
         ours.addHandler(logging.NullHandler())

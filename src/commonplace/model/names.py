@@ -16,13 +16,12 @@ import re
 import time
 import unicodedata
 from collections.abc import Callable
-from contextlib import suppress
 from functools import lru_cache
 from threading import Lock
 from typing import Any
 
 from commonplace.model.errors import InvalidKey
-from commonplace.model.lazy import lazy
+from commonplace.model.lazy import lazy, load_any
 
 _LARGE = 16_384  # bytes, from which OpenSSL gains more than it costs
 _RESERVED = frozenset(
@@ -232,20 +231,12 @@ def short_hash(text: str, length: int = 12) -> str:
 
 def _hash(data: bytes) -> str:
     """Return the SHA-256 of some bytes, in hex."""
-    if len(data) < _LARGE:
-        return str(_find_sha256()(data).hexdigest())
-    import hashlib  # noqa: PLC0415 - most starts hash nothing large
-
-    return hashlib.sha256(data).hexdigest()
+    return str(_find_sha256(is_large=len(data) >= _LARGE)(data).hexdigest())
 
 
-@lru_cache(1)
-def _find_sha256() -> Callable[[bytes], Any]:
-    """Return the function of Python's own that `hashlib` falls back to: OpenSSL takes 3 ms of every start to load."""
-    for name in ("_sha2", "_sha256"):  # from Python 3.12 on, and before
-        with suppress(ImportError):
-            found: Callable[[bytes], Any] = __import__(name).sha256
-            return found
-    import hashlib  # noqa: PLC0415 - see above
-
-    return hashlib.sha256
+@lru_cache(2)
+def _find_sha256(*, is_large: bool) -> Callable[[bytes], Any]:
+    """Return OpenSSL's function for large data, else Python's own: OpenSSL takes 3 ms of every start to load."""
+    own = () if is_large else ("_sha2", "_sha256")  # from Python 3.12 on, and before
+    found: Callable[[bytes], Any] = load_any(*own, "hashlib").sha256
+    return found

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from commonplace.model.costs import read_price
 from commonplace.model.errors import InvalidSettings
 
 PREFIX = "COMMONPLACE_"
@@ -17,15 +18,22 @@ _TRUTH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "
 CAPTURE = ("off", "nudge", "auto")
 MOST_DAYS = 36_500
 # The least and the most of each setting that is a whole number.
-LIMITS = {"audit_days": (0, MOST_DAYS), "max_read_bytes": (1_024, 16_777_216), "max_search_results": (1, 1_000)}
+LIMITS = {
+    "audit_days": (0, MOST_DAYS),
+    "max_read_bytes": (1_024, 16_777_216),
+    "max_search_results": (1, 1_000),
+    "summary_tokens": (0, 100_000_000),
+}
 VOCABULARY = "protocol_vocabulary"  # a table in config.toml alone: see docs/protocol.md
 INCLUDED = ("static", "model")  # embedders inside the install: they need no trust, no other package and no network
 DEFAULT_EMBEDDER = "model"
-_KEYS = ("embedder_key",)  # shown as set or not, never with their value
+KEYS = ("embedder_key", "summariser_key")  # shown as set or not, never with their value
+NO_SUMMARISER = "off"
+SUMMARISER_ADDRESSES = {"openai": "", "anthropic": "https://api.anthropic.com", "ollama": "http://127.0.0.1:11434"}
 
 
 class Settings(NamedTuple):
-    """The value of every setting; docs/cli.md describes them."""
+    """The value of every setting; MEANINGS says what each does."""
 
     root: str = "~/.commonplace"
     state: str | None = None  # folder of the databases, when not in the book
@@ -42,6 +50,50 @@ class Settings(NamedTuple):
     audit_days: int = 90  # days that audit files are kept; 0: no audit is written
     max_read_bytes: int = 65_536  # of one answer about files: read_memory, and the output of one command of the shell
     max_search_results: int = 50  # lines of one search_memory, over all its paths together
+    summariser: str = NO_SUMMARISER  # the model that writes summaries of the tree, if any: see docs/tree.md
+    summariser_key: str | None = None  # for a service that needs one; never in config.toml
+    summary_tokens: int = 200_000  # that it may read and write in a day (UTC), together
+    summary_price: str | None = None  # dollars for a million tokens in and out, such as 3/15
+
+
+class SummariserName(NamedTuple):
+    """What the setting `summariser` names."""
+
+    kind: str
+    model: str
+    address: str
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there can be such a summariser."""
+        return self.kind in SUMMARISER_ADDRESSES and bool(self.model) and bool(self.address)
+
+
+def read_summariser(setting: str) -> SummariserName:
+    """Return the parts of `KIND:MODEL@ADDRESS`; a kind may have an address of its own."""
+    kind, _, name = setting.partition(":")
+    model, _, address = name.partition("@")
+    return SummariserName(kind, model, address or SUMMARISER_ADDRESSES.get(kind, ""))
+
+
+# What each setting does, in half a line: `commonplace config --help` shows it.
+MEANINGS: Mapping[str, str] = {
+    "root": "the book's folder",
+    "state": "the folder of the databases, if they are not in the book",
+    "project": "the project, if it is not that of the folder",
+    "agent": "the agent that you act for",
+    "session": "the session that you act for",
+    "sealed": "true: read and write one session and nothing else",
+    "enabled": "false: nothing is stored or told, as if the book were empty",
+    "lock_timeout": "seconds to wait while another process writes",
+    "embedder": "what turns texts into vectors: model, static, off, or a service (docs/recall.md)",
+    "embedder_key": "the key of that service; only from the environment",
+    "protocol": "whether agents must look before they write: off, guide or strict",
+    "capture": "of conversations: off, nudge or auto; nudge reminds agents to save, auto also proposes facts",
+    "audit_days": "days that the audit log is kept; with 0 none is written",
+    "max_read_bytes": "bytes of one answer about files",
+    "max_search_results": "lines of one search of the files",
+}
 
 
 class Setting(NamedTuple):
@@ -69,7 +121,7 @@ def explain_settings(
         text = "" if value is None else str(value)
         if isinstance(value, bool):
             text = text.lower()
-        found.append(Setting(name, "set, not shown" if text and name in _KEYS else mask_password(text), source))
+        found.append(Setting(name, "set, not shown" if text and name in KEYS else mask_password(text), source))
     if VOCABULARY in config:
         found.append(Setting(VOCABULARY, "set, not shown", "config.toml"))
     return found
@@ -117,6 +169,7 @@ def load_settings(
         raise InvalidSettings(f"protocol cannot be {settings.protocol[:40]!a}.", hint=f"Use {', '.join(PROTOCOLS)}.")
     if settings.capture not in CAPTURE:
         raise InvalidSettings(f"capture must be one of: {', '.join(CAPTURE)}.")
+    read_price(settings.summary_price)
     for name, (least, most) in LIMITS.items():
         if not least <= getattr(settings, name) <= most:
             raise InvalidSettings(f"{name} must be a number from {least:,} to {most:,}.")
@@ -130,6 +183,11 @@ def _check_names(config: Mapping[str, object]) -> None:
                 f"config.toml has an unknown setting {name[:60]!r}.",
                 hint=f"Correct its name in config.toml, or remove it: `commonplace config unset {name[:60]}`.",
             )
+    if "summariser_key" in config:
+        # A book that came from elsewhere could name its own account, and read there what was sent.
+        raise InvalidSettings(
+            "A key does not stand in config.toml: summariser_key.", hint="Set COMMONPLACE_SUMMARISER_KEY instead."
+        )
     if not isinstance(config.get(VOCABULARY, {}), Mapping):
         raise InvalidSettings(f"{VOCABULARY} in config.toml must be a table.")
 

@@ -5,6 +5,7 @@
 
 from typing import NamedTuple
 
+from commonplace.model.costs import ModelCost
 from commonplace.model.results import Hit
 
 
@@ -66,6 +67,16 @@ class TreeHits(NamedTuple):
     notice: str = ""
 
 
+class TreeCost(NamedTuple):
+    """What calls of a model for summaries cost so far."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    usd: float  # by the price that was set when each call was made
+    rows: tuple[ModelCost, ...] = ()  # for each day (UTC) and model
+
+
 class Entity(NamedTuple):
     """A person or a thing that units mention."""
 
@@ -110,7 +121,7 @@ class TreeStatus(NamedTuple):
     summaries: int
     entities: int
     sources: int
-    pending: int  # units that are not searchable in full yet
+    pending: int  # what `tree settle` has to do
 
 
 class TreeForgetResult(NamedTuple):
@@ -146,3 +157,68 @@ class CiteResult(NamedTuple):
     citations: int
     quotes: int
     faults: tuple[CitationFault, ...]
+
+
+class SettleResult(NamedTuple):
+    """What was done in the tree, and what is left to do."""
+
+    sealed: int  # summaries that were made, or made anew
+    digests: int  # pages of days, weeks, months and years that were written
+    topics: int  # pages of topics that were written
+    pending: int
+
+
+class DigestResult(NamedTuple):
+    """The front page of a day, week, month or year."""
+
+    period: str  # day, week, month, year
+    start: str  # its first and its last day
+    end: str
+    text: str  # Markdown; empty where nothing happened
+    hits: tuple[Hit, ...]  # the messages that it names
+    truncated: bool  # it names fewer than there were
+    latest: str = ""  # the last day before it on which something happened, where it is empty
+
+
+class NodeHits(NamedTuple):
+    """Nodes of the tree, and how many there are."""
+
+    hits: tuple[Hit, ...]
+    total: int
+    truncated: bool
+    notice: str = ""
+
+
+class TopicInfo(NamedTuple):
+    """A topic: a person or a thing that much was said about."""
+
+    id: str  # of its node
+    entity_id: str
+    title: str
+    state: str  # awake, dormant
+    units: int
+    first: str
+    last: str
+    hotness: float
+
+
+class TreeLine(NamedTuple):
+    """A node in a drawing of the tree."""
+
+    id: str
+    parent: str  # empty for the top of a source's tree
+    source: str
+    level: int
+    title: str
+    first: str
+    last: str
+    units: int
+    children: int
+
+
+class TreeDrawing(NamedTuple):
+    """The summaries of the sources, and how many leaves wait to be sealed."""
+
+    nodes: tuple[TreeLine, ...]
+    waiting: tuple[tuple[str, int], ...]  # leaves that no summary has yet, by source
+    truncated: bool

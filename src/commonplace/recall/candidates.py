@@ -14,7 +14,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction, Window, is_unit
+from commonplace.index.port import Transaction
+from commonplace.index.values import EntryCandidate, EntryInterval, Match, Window, is_of_tree
 from commonplace.recall.query import ParsedQuery, RecallQuery, is_journal
 from commonplace.text.words import (
     QueryTerms,
@@ -28,8 +29,8 @@ from commonplace.text.words import (
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
-HIDDEN_STATUSES = ("expired", "proposed", "quarantined")
-MIN_FOUND = 120  # entries that the words, and the vectors, find
+HIDDEN_STATUSES = ("expired", "proposed", "quarantined")  # the first is shown where that is asked for
+FOUND = 120  # entries that the words, and the vectors, find
 _MIN_READ = 60  # of these are read in full
 _BEST_BY_WORDS = 5  # of these for their words alone
 NO_LIMIT = 1_000_000
@@ -56,13 +57,12 @@ def window_of(question: RecallQuery) -> Window:
     return Window(question.folders, question.since or "", question.until or "", question.only)
 
 
-def list_hidden_statuses(question: RecallQuery) -> list[str]:
+def list_hidden_statuses(question: RecallQuery) -> Sequence[str]:
     """Return the statuses that keep a memory out of the answer, so that it is only counted.
 
     A memory that has expired today was valid at an earlier `as_of`; a proposed or quarantined one never was.
     """
-    shows_expired = question.expired or question.as_of is not None
-    return [status for status in HIDDEN_STATUSES if not (status == "expired" and shows_expired)]
+    return HIDDEN_STATUSES[1:] if question.expired or question.as_of is not None else HIDDEN_STATUSES
 
 
 def is_hidden(candidate: EntryCandidate, question: RecallQuery) -> bool:
@@ -74,9 +74,9 @@ def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
     """Return whether a candidate passes the question's scopes and filters."""
     if not question.covers(candidate.folder):
         return False
-    recorded, row, entry = candidate.recorded, candidate.row, candidate.recorded.entry
+    recorded, row, entry = candidate.recorded, candidate.row, candidate.entry
     if question.as_of is not None:
-        is_said = recorded.start <= question.as_of and (recorded.end is None or recorded.end > question.as_of)
+        is_said = recorded.start <= question.as_of < (recorded.end or "9999")
     else:
         is_said = row is not None and (recorded.end is None or (question.replaced and _was_said(recorded)))
     kind, tags = (row.type, row.tags) if row is not None else (question.type, question.tags)
@@ -101,27 +101,27 @@ def get_memory_id(candidate: EntryCandidate) -> str:
 
 def get_time(candidate: EntryCandidate) -> str:
     """Return when an entry happened, or was stored."""
-    entry = candidate.recorded.entry
+    entry = candidate.entry
     return entry.occurred or entry.time
 
 
 def make_time_key(candidate: EntryCandidate) -> tuple[str, str]:
     """Return the key that sorts candidates by time: when it happened or was stored, then the entry's id."""
-    return get_time(candidate), candidate.recorded.entry.id
+    return get_time(candidate), candidate.entry.id
 
 
 def list_labels(candidate: EntryCandidate) -> list[str]:
-    """Return the key and the tags of an entry and its memory; the title of a unit, whose file has a name of ours."""
+    """Return the key and the tags of an entry and its memory; in the tree its title, whose file has a name of ours."""
     row = candidate.row
-    if is_unit(candidate.recorded.entry.id):
-        return [dict(candidate.recorded.entry.extra).get("title", "")]
-    return [candidate.name, *candidate.recorded.entry.tags, *(row.tags if row is not None else ())]
+    if is_of_tree(candidate.folder):
+        return [dict(candidate.entry.extra).get("title") or (row.summary if row is not None else "")]
+    return [candidate.name, *candidate.entry.tags, *(row.tags if row is not None else ())]
 
 
 def find_stems(candidate: EntryCandidate) -> frozenset[str]:
     """Return the stems of an entry's telling words, of its key and of its tags."""
     labels = [label.replace("-", " ").replace("_", " ") for label in list_labels(candidate)]
-    return _find_stems(" ".join([*labels, candidate.recorded.entry.text]))
+    return _find_stems(" ".join([*labels, candidate.entry.text]))
 
 
 @lru_cache(maxsize=1_024)
@@ -131,14 +131,13 @@ def _find_stems(text: str) -> frozenset[str]:
 
 def measure_coverage(candidate: EntryCandidate, words: Sequence[Sequence[str]]) -> float:
     """Return the share of a question's words that an entry has in some form; of an identifier it has all parts."""
-    text = normalize_words(append_numbers(" ".join([candidate.recorded.entry.text, *list_labels(candidate)])))
-    patterns = [[_begin_word(cut_ending(part)) for part in word] for word in words]
-    return sum(all(re.search(part, text) for part in word) for word in patterns) / max(1, len(words))
+    text = normalize_words(append_numbers(" ".join([candidate.entry.text, *list_labels(candidate)])))
+    return sum(all(re.search(_begin_word(part), text) for part in word) for word in words) / max(1, len(words))
 
 
 def _begin_word(part: str) -> str:
-    """Return a pattern for a word that begins so; in scripts without spaces it may begin anywhere."""
-    return (r"(?<![^\W_])" if part.isascii() else "") + re.escape(part)
+    """Return a pattern for a form of a word; in scripts without spaces it may begin anywhere."""
+    return (r"(?<![^\W_])" if part.isascii() else "") + re.escape(cut_ending(part))
 
 
 class FoundEntry(NamedTuple):
@@ -171,22 +170,16 @@ def find_entries(
 def _search(index: Transaction, terms: QueryTerms, question: RecallQuery) -> dict[int, Match]:
     """Return the matches for some terms in the question's scopes, by number."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
-    few = choose_source_limit(question)
-    limit = few if question.sort == "score" and not has_other_filters(question) else NO_LIMIT
+    limit = FOUND if question.sort == "score" and not has_other_filters(question) else NO_LIMIT
     is_everywhere = question.only is None and not (question.since or question.until)
     if question.as_of is not None or is_everywhere:
         found = index.search(terms, limit)
         folders = set(filter(question.covers, {match.folder for match in found}))
         inside = {match.no: match for match in found if match.folder in folders}
-        if question.as_of is not None or len(found) < limit or len(inside) >= few // 2:
+        if question.as_of is not None or len(found) < limit or len(inside) >= FOUND // 2:
             return inside
     # There may be much else: only what is in the question's scopes and time is looked for.
     return {match.no: match for match in index.search(terms, limit, window_of(question))}
-
-
-def choose_source_limit(question: RecallQuery) -> int:
-    """Return how many entries to take from the words, and how many from the vectors."""
-    return max(MIN_FOUND, 2 * question.limit)
 
 
 def read_best(

@@ -147,11 +147,25 @@ def _read_match(match: re.Match[str], now_here: datetime) -> tuple[TimeSpan, boo
 
     Raises ValueError if it is not a time here.
     """
-    groups = _get_groups(match)
+    found = match.groupdict().items()
+    groups = {name.rstrip("0123456789"): text.lower() for name, text in found if text is not None}
     opening, near = groups.get("open"), groups.get("near")
     if "bare" in groups and not (opening or near):
         raise ValueError("it is another word here")
-    start, stop = map(times.local_timestamp, _read_moments(groups, now_here))
+    day = now_here.replace(hour=0, minute=0, second=0)
+    is_date = "month" in groups or "year" in groups  # which do not count from now
+    if "ago" in groups or "count" in groups:
+        moments = _read_count(groups, day, now_here)
+    elif is_date:
+        moments = _read_date(groups, day)
+    elif "weekday" in groups:  # today's name means today, but "last Friday" and "on Friday" mean one that is over
+        back = (day.weekday() - _DAY_STARTS.index(groups["weekday"][:3]) // 3) % 7
+        moments = _find_unit(day, "day", back or 7 * (near not in (None, "this")))
+    else:
+        said = groups.get("back", "today")
+        back = 2 if said == "day " else int(not said.startswith("t"))  # today, tonight, this week
+        moments = _find_unit(day, groups.get("unit", "day"), back)
+    start, stop = map(times.local_timestamp, moments)
     if opening in ("before", "until"):
         start, stop = "0000", start
     elif opening == "after":
@@ -159,36 +173,11 @@ def _read_match(match: re.Match[str], now_here: datetime) -> tuple[TimeSpan, boo
     elif opening == "since":
         stop = "9999"
     is_on_day = near == "on" and not _PAST_WORD.search(match.string)  # the meeting on Monday
-    return TimeSpan(start, stop), is_on_day or _is_date(groups)
-
-
-def _get_groups(match: re.Match[str]) -> TimeGroups:
-    """Return the named groups that took part in a match."""
-    return {name.rstrip("0123456789"): text.lower() for name, text in match.groupdict().items() if text is not None}
-
-
-def _is_date(groups: TimeGroups) -> bool:
-    """Return whether an expression names a month or a year, which do not count from now."""
-    return "month" in groups or "year" in groups
+    return TimeSpan(start, stop), is_on_day or is_date
 
 
 def _read_number(text: str) -> int:
     return _NUMBERS.get(text) or int(text)
-
-
-def _read_moments(groups: TimeGroups, now_here: datetime) -> MomentRange:
-    """Return the first and last moment that a matched expression means; raise an error if there is no such time."""
-    day = now_here.replace(hour=0, minute=0, second=0)
-    if "ago" in groups or "count" in groups:
-        return _read_count(groups, day, now_here)
-    if _is_date(groups):
-        return _read_date(groups, day)
-    if "weekday" in groups:  # today's name means today, but "last Friday" and "on Friday" mean one that is over
-        back = (day.weekday() - _DAY_STARTS.index(groups["weekday"][:3]) // 3) % 7
-        return _find_unit(day, "day", back or 7 * (groups.get("near", "this") != "this"))
-    said = groups.get("back", "today")
-    back = 2 if said == "day " else int(not said.startswith("t"))  # today, tonight, this week
-    return _find_unit(day, groups.get("unit", "day"), back)
 
 
 def _read_count(groups: TimeGroups, day: datetime, now_here: datetime) -> MomentRange:

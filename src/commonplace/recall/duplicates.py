@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import pairwise, takewhile
+from operator import eq
 from typing import NamedTuple
 
-from commonplace.index.port import CurrentEntry
+from commonplace.index.values import CurrentEntry
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import mark_external
 from commonplace.text.naming import make_summary
@@ -157,14 +158,10 @@ def _is_form(one: str, other: str) -> bool:
     return len(short) > 3 and long.startswith(short) and len(long) < len(short) + 5
 
 
-def _measure_frame(left: Sequence[str], right: Sequence[str]) -> float:
+def _measure_frame(left: list[str], right: list[str]) -> float:
     """Return how much of the shorter text both begin, or end, with."""
-    return max(_count_alike(left, right), _count_alike(left[::-1], right[::-1])) / min(len(left), len(right))
-
-
-def _count_alike(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return how many words two texts have in common before the first that differs."""
-    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))])
+    both = (left, right), (left[::-1], right[::-1])
+    return max(len([*takewhile(bool, map(eq, *pair))]) for pair in both) / min(len(left), len(right))
 
 
 @lru_cache(maxsize=64)  # the new text is compared with every candidate
@@ -238,13 +235,15 @@ class NearDuplicate(NamedTuple):
 
 def find_near_duplicates(text: str, candidates: Sequence[CurrentEntry], *, limit: int) -> list[NearDuplicate]:
     """Return the memories that say the same as a text or contradict it, most similar first, each once."""
-    compared = [(compare_texts(text, item.text), item) for item in candidates if item.status != "superseded"]
-    compared.sort(key=lambda pair: (-pair[0].similarity, pair[1].folder, pair[1].name))
-    best: dict[tuple[str, str], NearDuplicate] = {}
-    for (similarity, relation), item in compared:
-        if relation:
+    found: list[NearDuplicate] = []
+    for item in candidates:
+        similarity, relation = compare_texts(text, item.text)
+        if relation and item.status != "superseded":
             summary = item.summary or make_summary(item.text)  # of the similar entry, not of the newest
             summary = mark_external(summary) if item.outside else summary
-            found = NearDuplicate(item.folder, item.name, similarity, summary, relation)
-            best.setdefault((item.folder, item.name), found)
+            found.append(NearDuplicate(item.folder, item.name, similarity, summary, relation))
+    found.sort(key=lambda one: (-one.similarity, one.folder, one.name))
+    best: dict[tuple[str, str], NearDuplicate] = {}
+    for one in found:
+        best.setdefault((one.folder, one.name), one)
     return list(best.values())[:limit]

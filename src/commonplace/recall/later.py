@@ -10,11 +10,12 @@ notes that each begin with an identifier which the other lacks are about two thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Sequence
+from posixpath import split
 from typing import TYPE_CHECKING
 
-from commonplace.index.port import EntryCandidate, Transaction
+from commonplace.index.port import Transaction
+from commonplace.index.values import EntryCandidate
 from commonplace.model.scope import ScopeKind
 from commonplace.recall.candidates import find_stems, make_time_key
 from commonplace.recall.query import is_journal
@@ -24,6 +25,8 @@ from commonplace.text.words import fingerprint
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
+Notes = dict[int, tuple[EntryCandidate, frozenset[str]]]
+"""Lone notes by number, earliest first, each with its telling words."""
 _CONTRADICTS = "contradicts"
 MIN_SAME = 0.5  # of the share of words plus half the cosine, for two notes to be about one thing
 COSINE_WEIGHT = 0.5
@@ -36,72 +39,69 @@ ASSUMED_COSINE = 0.5  # where one of them has no vector
 
 
 def add_later(
-    hits: Sequence[ScoredCandidate], candidates: Sequence[EntryCandidate], vectors: EntryVectors | None
+    hits: Sequence[ScoredCandidate],
+    limit: int,
+    candidates: Iterable[EntryCandidate],
+    vectors: EntryVectors | None,
 ) -> list[ScoredCandidate]:
-    """Return the hits, each with the candidate that may contradict it, if there is one."""
-    notes = sorted(filter(_is_lone, candidates), key=make_time_key)
-    stems = {note.no: find_stems(note) for note in notes}
-    return [
-        hit._replace(later=hit.later or _find_later(hit.candidate, notes, stems, vectors))
-        if hit.candidate.no in stems
-        else hit
-        for hit in hits
-    ]
-
-
-def place_later(hits: Sequence[ScoredCandidate], others: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
-    """Return hits with the memory that may contradict each beside it: behind the first hit, before any other.
+    """Return the first hits, each with the candidate that may contradict it, and that beside it: behind the first hit,
+    before any other.
 
     So who reads two hits has read the newer fact, and the best hit keeps its place. What is as near to the question as
-    a strong hit, by way of that hit, is strong too. `others` have the scores of what is no hit.
+    a strong hit, by way of that hit, is strong too.
     """
-    scored = {hit.candidate.no: hit for hit in (*others, *hits)}
+    notes = _sort_notes(candidates)
+    scored = {hit.candidate.no: hit for hit in hits}
     placed: dict[int, ScoredCandidate] = {}
-    for hit in hits:
-        pair = [hit]
-        if hit.later is not None:
-            later = scored.get(hit.later.no) or ScoredCandidate(hit.later, 0.0, {}, is_strong=False)
-            pair.insert(0 if placed else 1, later._replace(is_strong=later.is_strong or hit.is_strong))
+    for hit in hits[:limit]:
+        later = _find_later(hit.candidate, notes, vectors)
+        pair = [hit._replace(later=later)]
+        if later is not None:
+            beside = scored.get(later.no) or ScoredCandidate(later, 0.0, {}, is_strong=False)
+            beside = beside._replace(is_strong=beside.is_strong or hit.is_strong)
+            pair.insert(0 if placed else 1, beside._replace(later=_find_later(later, notes, vectors)))
         for item in pair:
             placed.setdefault(item.candidate.no, item)
     return list(placed.values())
 
 
-def _find_later(
-    hit: EntryCandidate,
-    notes: Sequence[EntryCandidate],
-    stems: Mapping[int, frozenset[str]],
-    vectors: EntryVectors | None,
-) -> EntryCandidate | None:
-    """Return which of some notes, earliest first, is later and most surely about the same; None if none is."""
-    found, said, time = list[tuple[float, EntryCandidate]](), stems[hit.no], make_time_key(hit)
-    for other in takewhile(lambda other: make_time_key(other) > time, reversed(notes)):
+def _sort_notes(candidates: Iterable[EntryCandidate]) -> Notes:
+    """Return the lone notes among some candidates, earliest first, each with its telling words."""
+    return {item.no: (item, find_stems(item)) for item in sorted(filter(_is_lone, candidates), key=make_time_key)}
+
+
+def _find_later(hit: EntryCandidate, notes: Notes, vectors: EntryVectors | None) -> EntryCandidate | None:
+    """Return which of some notes is later than a hit among them, and most surely about the same; None if none is."""
+    found: list[tuple[float, EntryCandidate]] = []
+    for other, words in reversed(notes.values()) if hit.no in notes else ():
+        if other.no == hit.no:
+            break
         links = _find_links(hit, other)
         if _CONTRADICTS in links:
             return other
-        if links or max(len(hit.recorded.entry.text), len(other.recorded.entry.text)) > MAX_TEXT:
-            continue  # both hold; or long: the minutes of two meetings have many words in common, and correct nothing
-        shared = len(said & stems[other.no]) / (len(said) + EXTRA_WORDS)
-        if shared and (other.folder, other.name) != (hit.folder, hit.name):
-            cosine = vectors.measure_likeness(hit.no, other.no) if vectors is not None else None
-            same = shared + COSINE_WEIGHT * (ASSUMED_COSINE if cosine is None else cosine)
-            found += [(same, other)] if same >= MIN_SAME else []
+        said, is_own = notes[hit.no][1], (other.folder, other.name) == (hit.folder, hit.name)
+        # Where one is long, the minutes of two meetings have many words in common, and correct nothing.
+        length = max(len(hit.entry.text), len(other.entry.text))
+        if (shared := len(said & words)) and not (links or is_own or length > MAX_TEXT):
+            found.append((shared / (len(said) + EXTRA_WORDS), other))
+    cosines = vectors.measure_likeness(hit.no, [other.no for _, other in found]) if vectors is not None else {}
+    found = [(shared + COSINE_WEIGHT * cosines.get(other.no, ASSUMED_COSINE), other) for shared, other in found]
     found.sort(key=lambda item: -item[0])
-    return next((other for _, other in found if not _is_beside(hit, other)), None)
+    return next((other for same, other in found if same >= MIN_SAME and not _is_beside(hit, other)), None)
 
 
 def _is_beside(hit: EntryCandidate, other: EntryCandidate) -> bool:
     """Return whether two notes say the same in the same words, or are about two things that are named alike."""
     from commonplace.recall import duplicates  # noqa: PLC0415 - few come so far
 
-    texts = hit.recorded.entry.text, other.recorded.entry.text
+    texts = hit.entry.text, other.entry.text
     tests = (duplicates.has_other_identifier, duplicates.has_other_subject)
     return len(set(map(fingerprint, texts))) == 1 or any(test(*texts) for test in tests)
 
 
 def _is_lone(item: EntryCandidate) -> bool:
     """Return whether an entry is a lone note of a memory, and not superseded."""
-    return item.recorded.entry.thread is None and not is_journal(item.folder) and item.status != "superseded"
+    return item.entry.thread is None and not is_journal(item.folder) and item.status != "superseded"
 
 
 def find_linked_entries(
@@ -114,13 +114,9 @@ def find_linked_entries(
     links, places = set[str](), list[tuple[str, str]]()
     for hit in filter(_is_lone, hits):
         links.add(f"{_CONTRADICTS} {_name_memory(hit)[1]}")
-        for link in hit.row.linked if hit.row is not None else ():
-            relation, _, to = link.partition(" ")
-            kind, _, key = to.partition("/")
-            for folder in folders if relation == _CONTRADICTS else ():
-                if f"{folder}/".startswith(f"/memories/{kind}/"):
-                    place, _, name = f"{folder}/{key}".rpartition("/")
-                    places.append((place, name))
+        linked = hit.row.linked if hit.row is not None else ()
+        keys = [link.partition("/")[2] for link in linked if link.startswith(_CONTRADICTS)]
+        places += [split(f"{folder}/{key}") for key in keys for folder in folders]
     return list(reading.linked_entries(links, places)) if links else []
 
 
@@ -131,9 +127,13 @@ def _find_links(one: EntryCandidate, other: EntryCandidate) -> set[str]:
     (place, name), (other_place, other_name) = _name_memory(one), _name_memory(other)
     if place != other_place and name.partition("/")[0] == other_name.partition("/")[0]:
         return set()  # a link names the kind of a scope only, and leads to the same scope of that kind
-    linked = [(one.row, other_name), (other.row, name)]
-    links = [(link.partition(" "), wanted) for row, wanted in linked if row is not None for link in row.linked]
-    return {relation for (relation, _, to), wanted in links if to == wanted}
+    return {
+        link.partition(" ")[0]
+        for row, to in ((one.row, other_name), (other.row, name))
+        if row is not None
+        for link in row.linked
+        if link.endswith(f" {to}")
+    }
 
 
 def _name_memory(item: EntryCandidate) -> tuple[str, str]:
@@ -151,22 +151,22 @@ def compare_new(reading: Transaction, vectors: EntryVectors, new: Sequence[int])
     embedded last, and the index keeps the answer: what an agent is told unasked is chosen by hooks, without vectors.
     """
     alike = vectors.find_alike(new, MAX_ALIKE)
-    numbers = {*alike, *(other for others in alike.values() for other in others)}
-    notes = {item.no: item for item in reading.candidates(sorted(numbers)) if _is_lone(item)}
-    stems = {no: find_stems(item) for no, item in notes.items()}
+    notes = _sort_notes(reading.candidates(sorted({other for others in alike.values() for other in others})))
     found = dict.fromkeys(new, 0)
     pairs: list[tuple[int, int]] = []
     series: set[int] = set()
     for no in sorted(alike.keys() & notes.keys()):
-        beside = [notes[other] for other in alike[no] if other in notes and _is_seen_with(notes[no], notes[other])]
-        both = [pair for other in beside for pair in ((notes[no], other), (other, notes[no]))]
-        overtaken = [(one.no, other.no) for one, other in both if _find_later(one, [other], stems, vectors) is not None]
+        overtaken = []
+        for other in alike[no]:
+            pair = {each: note for each, note in notes.items() if each in (no, other)}
+            earlier, later = next(iter(pair.values()))[0], next(reversed(pair.values()))[0]
+            if _is_seen_with(earlier, later) and _find_later(earlier, pair, vectors) is not None:
+                overtaken.append((earlier.no, later.no))
         if len(overtaken) < SERIES:
             pairs += overtaken
         else:  # nor does one of them overtake another: the first two looked like a correction
             series.update(*overtaken)
-    for earlier, later in sorted(pairs, key=lambda pair: make_time_key(notes[pair[1]])):
-        found[earlier] = later
+    found.update(sorted(pairs, key=lambda pair: make_time_key(notes[pair[1]][0])))
     return found | dict.fromkeys(series, 0)
 
 

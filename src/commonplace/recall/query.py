@@ -4,9 +4,10 @@ Parsing knows English; a question in another language is only its words.
 """
 
 # Without postponed annotations: a named tuple would compile each of them at every start.
-from collections.abc import Callable, Collection, Iterable, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
+from commonplace.index.values import is_summary_folder
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 MODES: "tuple[SearchMode, ...]" = ("hybrid", "lexical", "semantic")
 SORTS: "tuple[SortOrder, ...]" = ("score", "recency", "usage")
 KINDS: "tuple[KindName, ...]" = ("memory", "journal")  # that are searched unasked
-ALL_KINDS: "tuple[KindName, ...]" = (*KINDS, "leaf")
+ALL_KINDS: "tuple[KindName, ...]" = (*KINDS, "leaf", "summary", "digest")
 MAX_LIMIT = 100
 _JOURNAL_PREFIX = f"{JOURNAL}/"
 MAX_COUNTED = 1_000  # matches: in a large book counting more would take longer than finding the best
@@ -65,16 +66,18 @@ class RecallQuery(NamedTuple):
 
     def covers(self, folder: str) -> bool:
         """Return whether a folder is one of the question's scopes, or below one."""
+        if is_summary_folder(folder):
+            return folder in self.folders
         return f"{folder}/".startswith(tuple([f"{place}/" for place in self.folders]))
 
     def validate(self) -> "RecallQuery":
         """Return the query with its times as timestamps; raise InvalidField for a value that is not allowed."""
-        _check_choice("mode", self.mode, MODES)
-        _check_choice("sort", self.sort, SORTS)
-        if self.type is not None:
-            _check_choice("type", self.type, tuple(MemoryType))
-        for kind in self.kinds:
-            _check_choice("kinds", kind, ALL_KINDS)
+        chosen: list[tuple[str, str, Sequence[str]]] = [("mode", self.mode, MODES), ("sort", self.sort, SORTS)]
+        chosen += [("kinds", kind, ALL_KINDS) for kind in self.kinds]
+        chosen += [("type", self.type, tuple(MemoryType))] if self.type is not None else []
+        for name, value, allowed in chosen:
+            if value not in allowed:
+                raise InvalidField(f"{name} cannot be {value[:40]!a}.", hint=f"Use one of: {', '.join(allowed)}.")
         if not 1 <= self.limit <= MAX_LIMIT:
             raise InvalidField(f"limit is a number from 1 to {MAX_LIMIT}.")
         if self.budget_tokens is not None and self.budget_tokens < 1:
@@ -89,12 +92,6 @@ class RecallQuery(NamedTuple):
 def is_journal(folder: str) -> bool:
     """Return whether a folder is in the journal."""
     return folder.startswith(_JOURNAL_PREFIX)
-
-
-def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    """Raise InvalidField unless the value is one of those allowed."""
-    if value not in allowed:
-        raise InvalidField(f"{name} cannot be {value[:40]!a}.", hint=f"Use one of: {', '.join(allowed)}.")
 
 
 AuthorLookup = Callable[[Collection[str]], Iterable[str]]
@@ -119,7 +116,7 @@ _VAGUE_STEMS = frozenset(map(stem, STOP_WORDS)) | frozenset(
 class ParsedQuery(NamedTuple):
     """A question taken apart: what to search for, and whom, when and what kind of answer it asks for."""
 
-    terms: QueryTerms  # the words to search for
+    terms: QueryTerms  # the words to search for; of a vague question only those that a note may have in it
     text: str  # what to embed
     talk: str  # the same without the names of authors, for conversations
     authors: frozenset[str]  # who is named
@@ -127,7 +124,6 @@ class ParsedQuery(NamedTuple):
     identifiers: frozenset[str]  # what it names as it is written: web-01, ERR_2041
     span: TimeSpan | None  # the time it names
     is_vague: bool  # it asks for everything of a time, or of an author at that time
-    is_dated: bool  # it names the time, or the author, in words that a note may have
 
     def is_by(self, author: str | None) -> bool:
         """Return whether the question asks for what this author said: one that it names, or else the user."""
@@ -156,7 +152,7 @@ def parse_query(query: str, find_authors: "AuthorLookup", now: str) -> "ParsedQu
     )
     text = " ".join([*sorted(without), when.date]) if vague else query  # of that, only who and when tells anything
     terms = query_terms(text)
-    if not terms:
+    if not (terms or vague):
         text, terms = query, query_terms(query)
     talk = _WORD.sub(lambda match: "" if match.group().lower() in without else match.group(), text)
     return ParsedQuery(
@@ -168,7 +164,6 @@ def parse_query(query: str, find_authors: "AuthorLookup", now: str) -> "ParsedQu
         identifiers=frozenset(find_identifiers(query)),
         span=when.span,
         is_vague=vague,
-        is_dated=bool(when.date or named),
     )
 
 

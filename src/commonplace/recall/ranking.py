@@ -15,9 +15,10 @@ it is well above the fifth best: no score tells an answer from none, but the str
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryCandidate
+from commonplace.index.values import EntryCandidate
 from commonplace.model.lazy import lazy
 from commonplace.recall.candidates import (
     FoundEntry,
@@ -75,7 +76,7 @@ class ScoredCandidate(NamedTuple):
     @property
     def is_turn(self) -> bool:
         """Whether it is a turn of a conversation."""
-        return self.candidate.recorded.entry.thread is not None
+        return self.candidate.entry.thread is not None
 
 
 class Scorer:
@@ -84,17 +85,27 @@ class Scorer:
     def __init__(
         self, found: Mapping[int, FoundEntry], parsed: ParsedQuery, vectors: EntryVectors | None, folders: Sequence[str]
     ) -> None:
-        self._found, self._parsed, self._vectors, self._folders = found, parsed, vectors, folders
+        self._parsed, self._folders = parsed, folders
         # Without quotes the whole question is the phrase: a note may have it word for word, as with a single word.
         self._phrases = parsed.terms.quoted or tuple(filter(None, [fold_text(parsed.text).strip(_MARKS)]))
-        self._most_words = max([entry.words for entry in found.values()], default=0.0) or 1.0
+        most_words = max([entry.words for entry in found.values()], default=0.0) or 1.0
         cosines = [entry.cosine for entry in found.values() if entry.cosine is not None]
         self._has_meaning = bool(cosines)
-        self._turn_scale = 1.0
-        self._low = vectors.mean_cosine if vectors is not None and cosines else 0.0
+        low = vectors.mean_cosine if vectors is not None and cosines else 0.0
         # All that was found in one scope may be farther away than the mean of the book.
-        self._spread = max(0.0, max(cosines, default=BEST_BY_WORDS) - self._low) or 1.0
-        self._parts = {no: self._measure_lone(entry) for no, entry in found.items()} | self._measure_turns()
+        spread = max(0.0, max(cosines, default=BEST_BY_WORDS) - low) or 1.0
+        self._guesses = {no: low + spread * entry.words / most_words for no, entry in found.items()}
+        self._parts: dict[int, dict[str, float]] = {}
+        own: dict[int, float] = {}  # how well a turn itself answers, from 0 to 1
+        for no, entry in found.items():
+            meaning = self._guesses[no] if entry.cosine is None else entry.cosine
+            words = entry.words / max(1, len(parsed.terms.words))
+            self._parts[no] = _weigh(LONE, {"meaning": meaning, "words": words})
+            if entry.thread is not None:
+                own[no] = OWN_WORDS * entry.words / most_words + (1 - OWN_WORDS) * max(0.0, (meaning - low) / spread)
+        self._turn_scale = 1.0
+        if own:
+            self._measure_turns(found, own, vectors.find_neighbours() if vectors is not None else {})
 
     def score_roughly(self) -> dict[int, float]:
         """Return the score of each entry before its text is read, by number."""
@@ -104,58 +115,31 @@ class Scorer:
         """Return the candidates with their scores, best first, and in the same order each time."""
         scored = []
         for item in candidates:
-            parts = {**self._parts[item.no], **_weigh(BOTH, self._measure_both(item, uses))}
-            if "own" in parts and _is_short_question(item.recorded.entry.text):
+            parts = self._parts[item.no] | _weigh(BOTH, self._measure_both(item, uses))
+            text = item.entry.text
+            if "own" in parts and len(text.split()) <= _MAX_QUESTION_WORDS and _QUESTION_END.search(text):
                 parts["question"] = self._turn_scale * CONVERSATION["question"]
-            if "meaning" in parts:
-                parts["meaning"] = self._correct_meaning(item, parts["meaning"])
+            if "meaning" in parts and not self._has_meaning:  # then it counts how many of the question's words it has
+                parts["meaning"] *= measure_coverage(item, self._parsed.terms.words)
+            elif "meaning" in parts and len(text) > LONG_TEXT:  # of which the model reads the beginning only
+                parts["meaning"] = max(parts["meaning"], LONE["meaning"] * self._guesses[item.no])
             parts = {name: value for name, value in parts.items() if value}
             scored.append(ScoredCandidate(item, round(sum(parts.values()), 6), parts))
         return sorted(
             scored,
-            key=lambda hit: (-hit.score, hit.candidate.folder, hit.candidate.name, hit.candidate.recorded.entry.id),
+            key=lambda hit: (-hit.score, hit.candidate.folder, hit.candidate.name, hit.candidate.entry.id),
         )
 
-    def _guess_meaning(self, words: float) -> float:
-        """Return the cosine that a match by words stands for."""
-        return self._low + self._spread * words / self._most_words
-
-    def _measure_lone(self, entry: FoundEntry) -> dict[str, float]:
-        """Return what each part adds to the score of a lone note before its text is read."""
-        meaning = self._guess_meaning(entry.words) if entry.cosine is None else entry.cosine
-        return _weigh(LONE, {"meaning": meaning, "words": entry.words / max(1, len(self._parsed.terms.words))})
-
-    def _correct_meaning(self, item: EntryCandidate, meaning: float) -> float:
-        """Return what meaning adds to the score of a lone note whose text is known.
-
-        Where there are no vectors, it counts how many of the question's words it has. Of a long text the model reads
-        the beginning only: words may say more of it.
-        """
-        is_long = len(item.recorded.entry.text) > LONG_TEXT
-        if self._has_meaning and not is_long:
-            return meaning
-        guessed = LONE["meaning"] * self._guess_meaning(self._found[item.no].words)
-        if self._has_meaning:
-            return max(meaning, guessed)
-        return guessed * measure_coverage(item, self._parsed.terms.words)
-
-    def _measure_turns(self) -> dict[int, dict[str, float]]:
-        """Return what each part adds to the scores of turns of conversations before their texts are read."""
-        found, vectors = self._found, self._vectors
-        own = {
-            no: self._measure_own(entry.words, entry.cosine) for no, entry in found.items() if entry.thread is not None
-        }
-        if not own:
-            return {}
-        threads: dict[tuple[str, str | None], float] = {}
-        for no, said in own.items():
-            place = found[no].folder, found[no].thread
-            threads[place] = max(said, threads.get(place, 0.0))
-        neighbours = vectors.find_neighbours() if vectors is not None else {}
+    def _measure_turns(
+        self, found: Mapping[int, FoundEntry], own: Mapping[int, float], neighbours: Mapping[int, Sequence[int]]
+    ) -> None:
+        """Give turns of conversations the parts of their scores, before their texts are read."""
+        places = {no: (found[no].folder, found[no].thread) for no in own}
+        threads = {places[no]: own[no] for no in sorted(own, key=own.__getitem__)}  # the best is the last
         turns = {
             no: {
                 "own": said,
-                "thread": threads[found[no].folder, found[no].thread],
+                "thread": threads[places[no]],
                 "beside": max([own.get(other, 0.0) for other in neighbours.get(no, ())], default=0.0),
                 "author": float(self._parsed.is_by(found[no].author)),
             }
@@ -163,30 +147,22 @@ class Scorer:
         }
         best = max(sum(_weigh(CONVERSATION, parts).values()) for parts in turns.values())
         # Not below 0, where nothing is near: then the worst turn would come first.
-        self._turn_scale = abs(max(sum(self._measure_lone(found[no]).values()) for no in turns)) / (best or 1.0)
-        return {no: _weigh(CONVERSATION, parts, self._turn_scale) for no, parts in turns.items()}
-
-    def _measure_own(self, words: float, cosine: float | None) -> float:
-        """Return how well a turn itself answers, from 0 to 1."""
-        share = words / self._most_words
-        meaning = share if cosine is None else max(0.0, (cosine - self._low) / self._spread)
-        return OWN_WORDS * share + (1 - OWN_WORDS) * meaning
+        self._turn_scale = abs(max(sum(self._parts[no].values()) for no in own)) / (best or 1.0)
+        self._parts |= {no: _weigh(CONVERSATION, parts, self._turn_scale) for no, parts in turns.items()}
 
     def _measure_both(self, item: EntryCandidate, uses: Mapping[str, int]) -> dict[str, float]:
         """Return the parts that notes and turns have in common."""
         parsed, folders = self._parsed, self._folders
-        place = next(
-            (at for at, asked in enumerate(folders) if f"{item.folder}/".startswith(f"{asked}/")), len(folders)
-        )
+        nearer = takewhile(lambda folder: not f"{item.folder}/".startswith(f"{folder}/"), folders)
         # With the numbers behind letters, as the index has them: 2041 is in ERR2041.
-        text = fold_text(append_numbers(" \n ".join([item.recorded.entry.text, *list_labels(item)])))
+        text = fold_text(append_numbers(" \n ".join([item.entry.text, *list_labels(item)])))
         return {
             "quoted": _measure_share(text, self._phrases),
             "named": _measure_share(text, parsed.identifiers),
             "when": float(parsed.span is not None and parsed.span.start <= get_time(item) < parsed.span.end),
             "superseded": float(item.status == "superseded"),
-            "trust": _TRUST.get(item.recorded.entry.trust.value, 0.0),
-            "nearness": 1 - place / max(1, len(folders)),
+            "trust": _TRUST.get(item.entry.trust.value, 0.0),
+            "nearness": 1 - len([*nearer]) / max(1, len(folders)),
             "usage": min(1.0, uses.get(get_memory_id(item), 0) / _MANY_USES),
         }
 
@@ -199,11 +175,6 @@ def _weigh(weights: Mapping[str, float], parts: Mapping[str, float], scale: floa
 def _measure_share(text: str, phrases: Collection[str]) -> float:
     """Return the share of some phrases that a text has as they are."""
     return sum(has_phrase(text, phrase) for phrase in phrases) / max(1, len(phrases))
-
-
-def _is_short_question(text: str) -> bool:
-    """Return whether a text only asks."""
-    return len(text.split()) <= _MAX_QUESTION_WORDS and _QUESTION_END.search(text) is not None
 
 
 def order_hits(scored: Sequence[ScoredCandidate], *, wants_identifier: bool) -> list[ScoredCandidate]:

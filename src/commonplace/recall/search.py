@@ -12,18 +12,18 @@ one task have one id but for its kind; the link at the end of an entry, to the f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryCandidate, EntryFilter, Index, Readable, Transaction
+from commonplace.index.port import Index, Readable, Transaction
+from commonplace.index.values import EntryCandidate, EntryFilter
 from commonplace.model.errors import EmbedderError, StorageError
 from commonplace.model.lazy import Log, lazy
 from commonplace.model.scope import Space
 from commonplace.recall.candidates import (
-    MIN_FOUND,
+    FOUND,
     NO_LIMIT,
-    choose_source_limit,
     cut_passage,
     estimate_hit_tokens,
     find_entries,
@@ -36,7 +36,7 @@ from commonplace.recall.candidates import (
     read_best,
     window_of,
 )
-from commonplace.recall.later import add_later, find_linked_entries, place_later
+from commonplace.recall.later import add_later, find_linked_entries
 from commonplace.recall.query import MAX_COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
 from commonplace.recall.ranking import BAND, ScoredCandidate, Scorer, order_hits
 from commonplace.text.words import query_terms
@@ -74,11 +74,10 @@ def prepare_search(index: Index, space: Space, question: RecallQuery, semantic: 
         index_pending(index, space)
     if semantic is None:
         return ""
-    if not semantic.is_quick:
-        semantic.embed_question(" ".join(question.query.split()))  # who cannot do this need not be waited for
+    semantic.embed_question(" ".join(question.query.split()))  # who cannot do this need not be waited for
     why = ""
     try:
-        semantic.embed_pending(None if semantic.is_quick else _MAX_EMBED_SECONDS)
+        semantic.embed_pending(_MAX_EMBED_SECONDS)
     except (StorageError, EmbedderError) as error:
         log.warning("event=vectors_wait code=%s", error.code)
         why = f" {error.message}"
@@ -105,61 +104,53 @@ def search_indexed(
         parsed = parse_query(question.query, reading.authors_named, now)
         if parsed.is_vague:
             then = _list_latest(reading, question, parsed, uses, is_superseded)
-            if then.hits or not parsed.is_dated:  # else there may be notes that only name that time
+            if then.hits or not parsed.terms:  # else there may be notes that only name that time
                 return then
         if not parsed.terms:
             return SearchResult([], 0, {})
         vectors = semantic.compare_entries(reading, parsed) if semantic is not None else None
-        few = choose_source_limit(question)
-        for limit in (few, NO_LIMIT):  # a filter may leave out all that was found first
+        for limit in (FOUND, NO_LIMIT):  # a filter may leave out all that was found first
             found = find_entries(reading, parsed, question, vectors, limit)
             scorer = Scorer(found, parsed, vectors, question.folders)
             candidates = read_best(reading, found, scorer.score_roughly(), question)
             if len(candidates) >= question.limit or not has_other_filters(question):
                 break
-        matching = sum(found[item.no].words > 0 and not is_hidden(item, question) for item in candidates)
-        has_all = has_other_filters(question) or sum(item.words > 0 for item in found.values()) < few
-        if not has_all and not question.is_quick:
+        matching = sum(found[item.no].words > 0 for item in candidates)
+        if not (question.is_quick or has_other_filters(question)):
             matching = reading.count_matches(parsed.terms._replace(all_of=()), window_of(question), MAX_COUNTED)
-    candidates = _set_past_status(candidates, question, is_superseded)
-    # By meaning anything is a candidate: only what has words of the question is said to be missing.
-    hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
-    candidates = [item for item in candidates if not is_hidden(item, question)]
-    used = uses([*map(get_memory_id, candidates)])
-    scored = _drop_repeated_failures(scorer.score(candidates, used))
-    hits = order_hits(scored, wants_identifier=bool(parsed.identifiers))
-    if question.strong:
-        hits = [hit for hit in hits if hit.is_strong]
-        matching = len(hits)
-    if question.sort != "score":  # only what has words of the question: else the latest of all would come first
-        hits = [hit for hit in hits if found[hit.candidate.no].words > 0] or hits[: question.limit]
-        _sort_hits(hits, question, used)
-    shown = hits[: question.limit]
-    if question.names_later:
-        with index.reading(space) as reading:
+        candidates = [_set_past_status(item, question, is_superseded) for item in candidates]
+        # By meaning anything is a candidate: only what has words of the question is said to be missing.
+        hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
+        candidates = [item for item in candidates if not is_hidden(item, question)]
+        used = uses([*map(get_memory_id, candidates)])
+        scored = _drop_repeated_failures(scorer.score(candidates, used))
+        hits = order_hits(scored, wants_identifier=bool(parsed.identifiers))
+        if question.strong:
+            hits = [hit for hit in hits if hit.is_strong]
+        matching = len(hits) if question.strong else matching - hidden.total()
+        if question.sort != "score":  # only what has words of the question: else the latest of all would come first
+            hits = [hit for hit in hits if found[hit.candidate.no].words > 0] or hits[: question.limit]
+            hits.sort(key=lambda hit: _make_sort_key(hit.candidate, question, used), reverse=True)
+        shown = hits[: question.limit]
+        if question.names_later:
             linked = find_linked_entries(reading, [hit.candidate for hit in shown], question.folders)
-        linked = _set_past_status([item for item in linked if is_allowed(item, question)], question, is_superseded)
-        others = {item.no: item for item in (*linked, *candidates) if not is_hidden(item, question)}
-        shown = add_later(shown, [*others.values()], vectors)
-        if question.sort == "score":
-            shown = add_later(place_later(shown, hits)[: question.limit], [*others.values()], vectors)
+            candidates += [
+                _set_past_status(item, question, is_superseded)
+                for item in linked
+                if is_allowed(item, question) and not is_hidden(item, question)
+            ]
+            named = {hit.candidate.no: hit for hit in add_later(hits, question.limit, candidates, vectors)}
+            places = named if question.sort == "score" else [hit.candidate.no for hit in shown]
+            shown = [named[no] for no in places][: question.limit]
     shown = _cut_to_budget(shown, question)
     return SearchResult(shown, max(len(shown), matching), hidden)
 
 
-def _set_past_status(
-    items: Sequence[EntryCandidate], question: RecallQuery, is_superseded: SupersededTest
-) -> list[EntryCandidate]:
-    """Return the candidates with the status they had at `as_of`, where they are superseded or gone today."""
-    moment = question.as_of
-    if moment is None:
-        return list(items)
-    return [
-        item._replace(then="superseded" if is_superseded(item, moment) else "active")
-        if item.row is None or item.row.status == "superseded"
-        else item
-        for item in items
-    ]
+def _set_past_status(item: EntryCandidate, question: RecallQuery, is_superseded: SupersededTest) -> EntryCandidate:
+    """Return a candidate with the status it had at `as_of`, where it is superseded or gone today."""
+    if question.as_of is None or (item.row is not None and item.row.status != "superseded"):
+        return item
+    return item._replace(then="superseded" if is_superseded(item, question.as_of) else "active")
 
 
 def _list_latest(
@@ -173,19 +164,19 @@ def _list_latest(
     if parsed.span is not None:  # up to the last moment before its end: without the Z, the end is less than itself
         since, until = max(question.since or "", parsed.span.start), parsed.span.end.rstrip("Z")
         question = question._replace(since=since, until=min(question.until or until, until))
-    for limit in (MIN_FOUND, _MANY, NO_LIMIT):
+    for limit in (FOUND, _MANY, NO_LIMIT):
         found = index.latest_entries(limit)
         fitting = [item for item in found if is_allowed(item, question)]
         if parsed.authors:
-            fitting = [item for item in fitting if item.recorded.entry.author in parsed.authors]
+            fitting = [item for item in fitting if item.entry.author in parsed.authors]
         allowed = _drop_repeated_tasks([item for item in fitting if not is_hidden(item, question)])
         allowed = _take_once(allowed) if question.replaced else allowed
         if len(found) < limit or (len(allowed) >= question.limit and question.sort != "usage"):
             break
     hidden = Counter(item.status for item in fitting if is_hidden(item, question))
-    hits = [ScoredCandidate(item, 0.0, {}) for item in allowed]
-    _sort_hits(hits, question, uses([*map(get_memory_id, allowed)]) if question.sort == "usage" else {})
-    then = _set_past_status([hit.candidate for hit in hits[: question.limit]], question, is_superseded)
+    used = uses([*map(get_memory_id, allowed)]) if question.sort == "usage" else {}
+    allowed.sort(key=lambda item: _make_sort_key(item, question, used), reverse=True)
+    then = [_set_past_status(item, question, is_superseded) for item in allowed[: question.limit]]
     shown = _cut_to_budget([ScoredCandidate(item, 0.0, {}) for item in then], question)
     total = len(allowed)
     if len(found) == limit:  # there may be more than were looked at
@@ -199,20 +190,18 @@ def _list_latest(
     return SearchResult(shown, total, hidden)
 
 
-def _sort_hits(hits: list[ScoredCandidate], question: RecallQuery, used: Mapping[str, int]) -> None:
-    """Put the latest hits first, or those of the most used memories."""
-    hits.sort(key=lambda hit: make_time_key(hit.candidate), reverse=True)
-    if question.sort == "usage":
-        hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
+def _make_sort_key(item: EntryCandidate, question: RecallQuery, used: Mapping[str, int]) -> tuple[int, tuple[str, str]]:
+    """Return the key that puts the latest last, or those of the most used memories."""
+    return used.get(get_memory_id(item), 0) if question.sort == "usage" else 0, make_time_key(item)
 
 
-def _take_once(items: Sequence[EntryCandidate]) -> list[EntryCandidate]:
+def _take_once(items: Iterable[EntryCandidate]) -> list[EntryCandidate]:
     """Return each entry once, as it is now if it is still said; one that was replaced has that for its status."""
-    said = {
-        (item.folder, item.name, item.recorded.entry.id): item
-        for item in sorted(items, key=lambda item: item.recorded.end is None)
-    }
-    return [item if item.recorded.end is None else item._replace(then="replaced") for item in said.values()]
+    said: dict[tuple[str, str, str], EntryCandidate] = {}
+    for item in sorted(items, key=lambda item: item.recorded.end is None):
+        place = item.folder, item.name, item.entry.id
+        said[place] = item if item.recorded.end is None else item._replace(then="replaced")
+    return [*said.values()]
 
 
 def index_pending(index: Index, space: Space) -> None:
@@ -231,7 +220,7 @@ def _cut_to_budget(scored: list[ScoredCandidate], question: RecallQuery) -> list
     if question.budget_tokens is None:
         return scored
     terms, budget = query_terms(question.query), question.budget_tokens
-    costs = [estimate_hit_tokens(cut_passage(item.candidate.recorded.entry.text, terms)) for item in scored]
+    costs = [estimate_hit_tokens(cut_passage(item.candidate.entry.text, terms)) for item in scored]
     shown = sum(spent <= budget for spent in accumulate(costs))
     return scored[: max(shown, 1)]
 
@@ -248,33 +237,20 @@ def _drop_repeated_failures(items: Sequence[ScoredCandidate]) -> list[ScoredCand
     A question about the goal of a run matches the run clearly better than its failures: then the run tells them.
     """
     kept = {item.no for item in _drop_repeated_tasks([item.candidate for item in items])}
-    best: dict[tuple[str, bool], float] = {}
-    for item in items:
-        best.setdefault(_find_run(item.candidate), item.score)
-
-    # The runs that their failures tell.
-    told = {
-        run
-        for (run, is_failure), score in best.items()
-        if is_failure and score >= (1 - BAND) * best.get((run, False), score)
-    }
-    return [
-        item
-        for item in items
-        for run, is_failure in [_find_run(item.candidate)]
-        if item.candidate.no in kept and (not run or (run in told) == is_failure)
-    ]
+    telling = sorted(items, key=lambda item: item.score * (1 - BAND * (not _find_run(item.candidate)[1])))
+    told = dict(_find_run(item.candidate) for item in telling).items()  # of each run, whether its failures tell it
+    return [item for item in items if item.candidate.no in kept and _find_run(item.candidate) in told]
 
 
 def _find_run(candidate: EntryCandidate) -> tuple[str, bool]:
-    """Return the run that an entry tells, "" if none, and whether it only tells a failure in it."""
-    kind, tags = _split_entry_id(candidate)[0], candidate.recorded.entry.tags
-    is_failure = kind in _FAILURES or (kind == _TASK and "failed" in tags)
-    link = _LINK.search(candidate.recorded.entry.text) if is_failure or kind == _RUN else None
-    return f"{candidate.folder}/{link[1]}" if link is not None else "", is_failure
+    """Return the run that an entry tells, or else the entry itself, and whether it only tells a failure in it."""
+    entry, kind = candidate.entry, _split_entry_id(candidate)[0]
+    is_failure = kind in _FAILURES or (kind == _TASK and "failed" in entry.tags)
+    link = _LINK.search(entry.text) if is_failure or kind == _RUN else None
+    return f"{candidate.folder}/{link[1] if link is not None else entry.id}", is_failure
 
 
 def _split_entry_id(candidate: EntryCandidate) -> tuple[str, str]:
     """Return of what kind a journal entry is, and the id of its task or run; empty texts for any other entry."""
-    kind, _, ident = candidate.recorded.entry.id.partition("-")
+    kind, _, ident = candidate.entry.id.partition("-")
     return (kind, ident) if is_journal(candidate.folder) else ("", "")

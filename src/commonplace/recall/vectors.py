@@ -2,8 +2,8 @@
 
 `SemanticIndex.compare_entries` loads this module, and numpy with it, with the first question that needs vectors.
 
-A vector is stored as one signed byte per dimension; one of a passage as half a byte, because a mail has several. The
-search is exact: the question is compared with every entry of its scopes.
+A vector is stored, and kept here, as one signed byte per dimension; one of a passage is stored as half a byte, because
+a mail has several. The search is exact: the question is compared with every entry of its scopes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from commonplace.embed.port import Embedder
-from commonplace.index.port import Transaction, Vector
+from commonplace.index.port import Transaction
+from commonplace.index.values import Vector
 from commonplace.recall.candidates import FoundEntry
 from commonplace.recall.query import RecallQuery
 
@@ -25,98 +25,72 @@ if TYPE_CHECKING:
 
     from commonplace.embed.port import Vectors
 
-_MOMENT = "S32"  # of a timestamp
-_PACKED_ROWS = 4_096  # that are unpacked at a time
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
 
 
 class EntryVectors:
     """The vectors of one space's entries by one embedder, and their cosines to the question that was set last."""
 
-    def __init__(
-        self, embedder: Embedder, embed_question: Callable[[str], NDArray[np.float32]], *, is_packed: bool = False
-    ) -> None:
-        """`is_packed`: entries have a vector for each passage, of half a byte per dimension. They are kept as bytes, a
-        quarter of the memory for twice the work."""
-        self._is_packed = is_packed
-        self._lengths = np.empty(0, np.float32)  # of packed vectors
-        self._embed_question = embed_question
-        self._version: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
-        self._rows: list[Vector] = []  # their bytes are in the matrix, their moments in an array
-        self._row_numbers: dict[int, int] = {}  # number of an entry: its row
-        self._moments = np.empty(0, _MOMENT)
+    def __init__(self, dimension: int, version: object, *, is_halved: bool = False) -> None:
+        """`is_halved`: two numbers of a vector share a byte where it is stored."""
+        self._is_halved = is_halved
+        self.version = version  # of the index, as long as none of its vectors is dropped
+        self._rows: list[Vector] = []  # their bytes are in the matrix
+        self._places: dict[int, int] = {}  # number of an entry: its row
         self._folders: set[str] = set()
+        self._matrix: NDArray[Any] = np.empty((0, dimension), np.int8)  # a row for each passage
+        self._lengths: Vectors = np.empty(0, np.float32)  # of each of these
+        self._firsts = np.empty(0, np.intp)  # the first of these of each entry
         self._neighbours: Mapping[int, list[int]] = {}
-        kind = np.int8 if is_packed else np.float32
-        self._matrix: NDArray[Any] = np.empty((0, embedder.dimension), kind)  # a row for each passage
-        self._firsts = np.empty(0, np.intp)  # the first row of each entry in it
-        self._cosines: NDArray[np.float32] | None = None
+        self._cosines: Vectors | None = None
 
-    def refresh(self, reading: Transaction, epoch: int, model: str) -> None:
-        """Load the vectors that were stored since the last call; all of them if some were dropped.
-
-        `epoch` is that of the index.
-        """
-        now = (epoch, reading.vectors_dropped())
-        if now != self._version:
-            self._version, self._rows, self._row_numbers, self._matrix = now, [], {}, self._matrix[:0]
-            self._moments, self._firsts, self._lengths = self._moments[:0], self._firsts[:0], self._lengths[:0]
+    def load(self, reading: Transaction, model: str) -> None:
+        """Load the vectors that were stored since the last call."""
         new = [row for row in reading.vectors(model, self._rows[-1].no if self._rows else 0) if row.data]
-        if new:
-            size = self._matrix.shape[1]
-            stored = b"".join(row.data for row in new)
-            numbers = unpack_halves(stored) if self._is_packed else np.frombuffer(stored, np.int8)
-            more: NDArray[Any] = numbers.reshape(-1, size)
-            counts = np.array([len(row.data) * len(numbers) // len(stored) // size for row in new], np.intp)
-            self._firsts = np.append(self._firsts, len(self._matrix) + np.cumsum(counts) - counts)
-            if self._is_packed:
-                self._lengths = np.append(self._lengths, _measure_rows(more))
-            else:
-                more = more.astype(np.float32)
-                more /= np.sqrt(np.einsum("ij,ij->i", more, more))[:, None]
-            self._matrix = np.vstack([self._matrix, more]) if self._rows else more
-            self._row_numbers |= {row.no: at for at, row in enumerate(new, len(self._rows))}
-            self._folders |= {row.folder for row in new}
-            self._moments = np.append(self._moments, np.array([row.moment.encode() for row in new], _MOMENT))
-            self._rows += [row._replace(data=b"", moment="") for row in new]
-            self._neighbours = {}
+        if not new:
+            return
+        dimension = self._matrix.shape[1]
+        stored = b"".join(row.data for row in new)
+        numbers = unpack_halves(stored) if self._is_halved else np.frombuffer(stored, np.int8)
+        passages = numbers.reshape(-1, dimension)
+        ends = np.cumsum([len(row.data) * len(passages) // len(stored) for row in new])
+        self._firsts = np.append(self._firsts, len(self._matrix) + np.append(0, ends[:-1]))
+        self._lengths = np.append(self._lengths, np.sqrt(np.einsum("ij,ij->i", passages, passages, dtype=np.float32)))
+        self._matrix = np.append(self._matrix, passages, axis=0)
+        self._places |= {row.no: at for at, row in enumerate(new, len(self._rows))}
+        self._rows += [row._replace(data=b"") for row in new]
+        self._folders |= {row.folder for row in new}
+        self._neighbours = {}
 
-    def set_question(self, question: str, talk: str) -> None:
+    def set_question(self, question: str, talk: str, embed: Callable[[str], Vectors]) -> None:
         """Compare every entry with a question; `find_nearest` and `get_cosines` then answer for it.
 
         Conversations are compared with `talk`, which may differ from the question.
         """
-        self._cosines = self._compare(question)
+        self._cosines = self._compare(embed(question))
         is_turn = [row.thread is not None for row in self._rows] if talk != question else []
-        if any(is_turn) and self._cosines is not None and (cosines := self._compare(talk)) is not None:
+        if any(is_turn) and self._cosines is not None and (cosines := self._compare(embed(talk))) is not None:
             self._cosines = np.where(is_turn, cosines, self._cosines)
 
-    def _compare(self, question: str) -> NDArray[np.float32] | None:
-        """Return the cosine of each entry to a question; None if there is nothing to compare."""
-        vector = self._embed_question(question)
+    def _compare(self, vector: Vectors) -> Vectors | None:
+        """Return the cosine of each entry to a vector; None if there is nothing to compare."""
         if not (self._rows and vector.any()):
             return None
-        cosines = (
-            _multiply_packed(self._matrix, self._lengths, vector)
-            if self._is_packed
-            else _multiply_rows(self._matrix, vector)
-        )
-        return cosines if len(cosines) == len(self._rows) else np.maximum.reduceat(cosines, self._firsts)
+        cosines = np.round(_multiply(self._matrix, vector) / self._lengths, _DIGITS)
+        return np.maximum.reduceat(cosines, self._firsts)
 
     def find_nearest(self, question: RecallQuery, limit: int) -> Iterator[FoundEntry]:
         """Yield the entries nearest to the question, of its scopes; ties with the last are included."""
-        cosines = self._cosines
-        if cosines is None:
+        if self._cosines is None:
             return
-        inside = set(filter(question.covers, self._folders))
-        if inside != self._folders:
-            cosines = np.where([row.folder in inside for row in self._rows], cosines, -2.0)
-        if question.since is not None:
-            cosines = np.where(self._moments >= question.since.encode(), cosines, -2.0)
-        if question.until is not None:
-            cosines = np.where(self._moments <= question.until.encode(), cosines, -2.0)
-        if question.only is not None:
-            cosines = np.where([row[0] in question.only for row in self._rows], cosines, -2.0)
+        cosines, inside = self._cosines, set(filter(question.covers, self._folders))
+        since, until, only = question.since or "", question.until or "9999", question.only
+        if inside != self._folders or question.since or question.until or only is not None:
+            fits = [
+                row.folder in inside and since <= row.moment <= until and (only is None or row.no in only)
+                for row in self._rows
+            ]
+            cosines = np.where(fits, cosines, -2.0)
         limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         for at in np.nonzero(cosines >= least)[0].tolist():
@@ -131,47 +105,43 @@ class EntryVectors:
         """Return the cosines of entries to the question, by number; an entry without a vector is left out."""
         if self._cosines is None:
             return {}
-        places = {number: self._row_numbers[number] for number in numbers if number in self._row_numbers}
+        places = {number: self._places[number] for number in numbers if number in self._places}
         return dict(zip(places, self._cosines[list(places.values())].tolist(), strict=True))
 
-    def measure_likeness(self, one: int, other: int) -> float | None:
-        """Return the cosine of two entries; None if one has no vector."""
-        if one not in self._row_numbers or other not in self._row_numbers:
-            return None
-        matrix = self._first_vectors()
-        return round(float(matrix[self._row_numbers[one]] @ matrix[self._row_numbers[other]]), _DIGITS)
+    def measure_likeness(self, one: int, others: Iterable[int]) -> Mapping[int, float]:
+        """Return the cosines of an entry to others, by number; an entry without a vector is left out."""
+        known = [number for number in (one, *others) if number in self._places]
+        if one not in known:
+            return {}
+        vectors = self._take_vectors(known)
+        return dict(zip(known, np.round(_multiply(vectors, vectors[0]), _DIGITS).tolist(), strict=True))
 
-    def _first_vectors(self) -> Vectors:
-        """Return one vector of each entry: of a text in passages that of the first."""
-        if not self._is_packed:
-            return self._matrix
-        return self._matrix[self._firsts].astype(np.float32) / self._lengths[self._firsts, None]
+    def _take_vectors(self, numbers: Iterable[int]) -> Vectors:
+        """Return the vectors of some entries; of a text in passages that of the first."""
+        firsts = self._firsts[[self._places[number] for number in numbers]]
+        vectors: Vectors = np.divide(self._matrix[firsts], self._lengths[firsts, None], dtype=np.float32)
+        return vectors
 
     def find_alike(self, numbers: Iterable[int], limit: int) -> dict[int, list[int]]:
         """Return for each of some lone entries the lone ones that are said today and nearest to it, itself included."""
-        lone = np.array([row.thread is None and row.today for row in self._rows], bool)
-        few = [no for no in numbers if no in self._row_numbers and lone[self._row_numbers[no]]]
+        lone = [row.no for row in self._rows if row.thread is None and row.today]
+        few = {*lone}.intersection(numbers)
         if not few:
             return {}
-        matrix = self._first_vectors()
-        cosines = np.round(matrix[[self._row_numbers[no] for no in few]] @ matrix.T, _DIGITS)
-        limit = min(limit, int(lone.sum()))
-        best = np.argpartition(np.where(lone, -cosines, 2.0), limit - 1, axis=1)[:, :limit]
-        return {no: [self._rows[at].no for at in places] for no, places in zip(few, best.tolist(), strict=True)}
+        cosines = np.round(self._take_vectors(few) @ self._take_vectors(lone).T, _DIGITS)
+        best = np.argpartition(-cosines, min(limit, len(lone)) - 1, axis=1)[:, :limit].tolist()
+        return {no: [lone[at] for at in places] for no, places in zip(few, best, strict=True)}
 
     def find_neighbours(self) -> Mapping[int, Sequence[int]]:
         """Return the entries just before and after each one in its conversation, by number."""
         if not self._neighbours:
-            turns = sorted(
-                (row.folder, row.thread, isinstance(row.turn, str), row.turn, row.no)
-                for row in self._rows
-                if row.turn is not None and row.today
-            )
+            turns = [row for row in self._rows if row.turn is not None and row.today]
+            turns.sort(key=lambda row: (row.folder, row.thread, isinstance(row.turn, str), row.turn, row.no))
             self._neighbours = defaultdict(list)
-            for (*place, _, _, no), (*next_place, _, _, next_no) in pairwise(turns):
-                if place == next_place:
-                    self._neighbours[no].append(next_no)
-                    self._neighbours[next_no].append(no)
+            for one, other in pairwise(turns):
+                if (one.folder, one.thread) == (other.folder, other.thread):
+                    self._neighbours[one.no].append(other.no)
+                    self._neighbours[other.no].append(one.no)
         return self._neighbours
 
 
@@ -184,28 +154,8 @@ def unpack_halves(data: bytes) -> NDArray[np.int8]:
     return numbers.reshape(-1)
 
 
-def _measure_rows(rows: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return the length of each packed vector."""
-    squares = [np.einsum("ij,ij->i", part, part, dtype=np.float32) for part in _split_rows(rows)]
-    lengths: NDArray[np.float32] = np.sqrt(np.concatenate(squares))
-    return lengths
-
-
-def _multiply_packed(
-    rows: NDArray[np.int8], lengths: NDArray[np.float32], vector: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """Return the cosine of each packed vector to another, rounded."""
-    products = np.concatenate([np.einsum("ij,j->i", part.astype(np.float32), vector) for part in _split_rows(rows)])
-    cosines: NDArray[np.float32] = np.round(products / lengths, _DIGITS)
-    return cosines
-
-
-def _split_rows(rows: NDArray[np.int8]) -> Iterator[NDArray[np.int8]]:
-    return (rows[at : at + _PACKED_ROWS] for at in range(0, len(rows), _PACKED_ROWS))
-
-
-def _multiply_rows(rows: Vectors, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the dot product of each row with a vector, rounded."""
+def _multiply(rows: NDArray[Any], vector: Vectors) -> Vectors:
+    """Return the dot product of each row with a vector."""
     # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
-    products: NDArray[np.float32] = np.einsum("ij,j->i", rows, vector)
-    return np.round(products, _DIGITS)
+    products: Vectors = np.einsum("ij,j->i", rows, vector)
+    return products

@@ -47,7 +47,7 @@ from commonplace.model.scope import Space
 
 log = Log("commonplace.state")
 APPLICATION_ID = 0x43504C53  # "CPLS", as schema.sql has it
-MIGRATIONS: tuple[str, ...] = ("schema.sql",)  # the first is number 1
+MIGRATIONS: tuple[str, ...] = ("schema.sql", "schema_2.sql")  # the first is number 1
 WAIT = 5.0
 _LIGHT_WAIT = 0.5  # of what is written for a reader, such as that it has read
 _REST = 1.0  # seconds until a reader of a copy tries the file again

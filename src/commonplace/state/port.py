@@ -12,8 +12,12 @@ What every implementation promises, and tests/state/conformance.py checks:
 - `spool_take` leases: while a lease runs, no other caller is given the item; when it has run out without `spool_done`,
   the next caller is, first put first given.
 - What `protocol_put` kept is there for 30 minutes, and each put begins them anew.
-- A clock that was set back makes nothing last: a use, a lease or a protocol state from what is now the future by more
-  than a day (a protocol state: a minute) gives way.
+- A job is a call of a model that should be made once. Of all who claim its name, one gets it, until its lease runs out
+  or it ends. A job that failed can be claimed again after 1, 2, 4, 8, 16, then 30 minutes; from the tenth time on after
+  a day, because such a call costs money.
+- What `add_cost` was given adds up, whoever adds at the same time; it is durable when the call returns.
+- A clock that was set back makes nothing last: a use, a lease, a job that waits or a protocol state from what is now
+  the future by more than a day (a job: two days; a protocol state: a minute) gives way.
 - Safe to use from several threads and, where it is on disk, from several processes.
 
 `believe` decides which time of the system's clock the book goes by, so that one wrong clock neither deletes nor hides
@@ -30,6 +34,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple, Protocol
 
+from commonplace.model.costs import ModelCost
 from commonplace.model.errors import InvalidField, StorageError
 from commonplace.model.scope import Space
 from commonplace.model.times import shift_time
@@ -38,6 +43,8 @@ USE_SECONDS: Final = 60  # of uses closer together than this, the first counts
 PROTOCOL_SECONDS: Final = 30 * 60
 DAY_SECONDS: Final = 86_400
 JUMP_SECONDS: Final = 30 * DAY_SECONDS
+JOB_MINUTES: Final = (1, 2, 4, 8, 16, 30, 30, 30, 30)  # that a job waits after its first failure, its second ...
+_LAST_JOB_SECONDS: Final = DAY_SECONDS  # and after any more
 SECOND_SIGN_SECONDS: Final = DAY_SECONDS // 2
 _LAST_LOOK, _DOUBTED = "last-look", "doubted-look"  # facts: a time; a time, a space and the boot
 
@@ -108,6 +115,21 @@ class State(Protocol):
     def list_facts(self, space: Space, prefix: str) -> dict[str, str]:
         """Return the facts whose names start with a prefix, by name."""
 
+    def add_cost(self, space: Space, cost: ModelCost) -> None:
+        """Add what calls of a model cost to its row of that day. Negative numbers take back what was too much."""
+
+    def costs(self, space: Space) -> Sequence[ModelCost]:
+        """Return what calls cost, in a row for each day and model, oldest first."""
+
+    def claim_job(self, space: Space, name: str, now: str, lease_seconds: int) -> bool:
+        """Lease a job; return False where another has it, or it failed and has to wait."""
+
+    def fail_job(self, space: Space, name: str, now: str) -> None:
+        """Count a failure of a job, and let it wait the longer the more there were."""
+
+    def finish_job(self, space: Space, name: str) -> None:
+        """Forget a job and its failures, because it is done or was not begun; an unknown name is no error."""
+
     @property
     def problem(self) -> StorageError | None:
         """Why what is stored could not be read, and so counts as empty; None almost always."""
@@ -151,6 +173,17 @@ def check_lease(when: str, lease_seconds: int) -> str:
     if lease_seconds < 1:
         raise InvalidField("A lease lasts a second at least.")
     return shift_time(when, lease_seconds)
+
+
+def is_job_free(free_at: str, now: str) -> bool:
+    """Return whether a job whose lease or wait ends at `free_at` can be claimed now. A time too far off is wrong."""
+    return free_at <= now or free_at > shift_time(now, 2 * DAY_SECONDS)
+
+
+def job_retry_at(failures: int, now: str) -> str:
+    """Return when a job that has just failed for this number of times can be claimed again."""
+    minutes = JOB_MINUTES[failures - 1 : failures]
+    return shift_time(now, 60 * minutes[0] if minutes else _LAST_JOB_SECONDS)
 
 
 def last_look(state: State, space: Space) -> str:

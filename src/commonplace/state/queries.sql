@@ -56,3 +56,29 @@ SELECT name, value FROM facts
 WHERE tenant = :tenant AND owner = :owner AND name >= :prefix
   AND (:prefix = '' OR substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB))
 ORDER BY name;
+
+-- name: add_cost
+INSERT INTO costs (tenant, owner, day, model, calls, tokens_in, tokens_out, billionths)
+VALUES (:tenant, :owner, :day, :model, :calls, :tokens_in, :tokens_out, :billionths)
+ON CONFLICT (tenant, owner, day, model) DO UPDATE SET
+    calls = calls + excluded.calls,
+    tokens_in = tokens_in + excluded.tokens_in,
+    tokens_out = tokens_out + excluded.tokens_out,
+    billionths = billionths + excluded.billionths;
+
+-- name: costs
+SELECT day, model, calls, tokens_in, tokens_out, billionths FROM costs
+WHERE tenant = :tenant AND owner = :owner ORDER BY day, model;
+
+-- name: job
+SELECT failures, free_at FROM jobs WHERE tenant = :tenant AND owner = :owner AND name = :name;
+
+-- name: put_job
+INSERT INTO jobs (tenant, owner, name, failures, free_at) VALUES (:tenant, :owner, :name, :failures, :free_at)
+ON CONFLICT (tenant, owner, name) DO UPDATE SET failures = excluded.failures, free_at = excluded.free_at;
+
+-- name: forget_job
+DELETE FROM jobs WHERE tenant = :tenant AND owner = :owner AND name = :name;
+
+-- name: forget_old_jobs
+DELETE FROM jobs WHERE tenant = :tenant AND owner = :owner AND free_at < :before;

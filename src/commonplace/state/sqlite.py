@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
+from commonplace.model.costs import ModelCost
 from commonplace.model.errors import StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.names import new_id
@@ -19,6 +20,7 @@ from commonplace.model.times import shift_time
 from commonplace.state.database import AccessMode, Database, QueryRunner
 from commonplace.state.port import (
     DAY_SECONDS,
+    JUMP_SECONDS,
     PROTOCOL_SECONDS,
     USE_SECONDS,
     SpoolItem,
@@ -27,6 +29,8 @@ from commonplace.state.port import (
     check_lease,
     check_text,
     check_time,
+    is_job_free,
+    job_retry_at,
     latest_protocol_end,
 )
 
@@ -202,6 +206,44 @@ class SqliteState:
     def list_facts(self, space: Space, prefix: str) -> dict[str, str]:
         """Return the facts whose names start with a prefix, by name."""
         return dict(self._ask("list_facts", space, prefix=prefix))
+
+    def add_cost(self, space: Space, cost: ModelCost) -> None:
+        """Add what calls of a model cost to its row of that day."""
+        check_time(f"{cost.day}T00:00:00Z")
+        self._tell("add_cost", space, [cost._asdict()])
+
+    def costs(self, space: Space) -> Sequence[ModelCost]:
+        """Return what calls cost, in a row for each day and model, oldest first."""
+        return [ModelCost(*row) for row in self._ask("costs", space)]
+
+    def claim_job(self, space: Space, name: str, now: str, lease_seconds: int) -> bool:
+        """Lease a job; return False where another has it, or it failed and has to wait."""
+        until = check_lease(now, lease_seconds)
+        before = shift_time(now, -JUMP_SECONDS)  # whatever such a job was for: nobody asks for it any more
+
+        def work(run: QueryRunner) -> bool:
+            run("forget_old_jobs", space, before=before)
+            (failures, free_at), *_ = [*run("job", space, name=name), (0, "")]
+            is_free = is_job_free(free_at, now)
+            if is_free:
+                run("put_job", space, name=name, failures=failures, free_at=until)
+            return is_free
+
+        return self._database.run(AccessMode.WRITE, work)
+
+    def fail_job(self, space: Space, name: str, now: str) -> None:
+        """Count a failure of a job, and let it wait the longer the more there were."""
+        check_time(now)
+
+        def work(run: QueryRunner) -> None:
+            (failures, _), *_ = [*run("job", space, name=name), (0, "")]
+            run("put_job", space, name=name, failures=failures + 1, free_at=job_retry_at(failures + 1, now))
+
+        self._database.run(AccessMode.WRITE, work)
+
+    def finish_job(self, space: Space, name: str) -> None:
+        """Forget a job and its failures."""
+        self._tell("forget_job", space, [{"name": name}])
 
     @property
     def problem(self) -> StorageError | None:

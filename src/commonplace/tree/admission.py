@@ -31,10 +31,10 @@ def find_signals(unit: SourceUnit, text: str, me: frozenset[str]) -> frozenset[s
     `few-words` (it says the same again and again, as a log does).
     """
     signals = set[str](unit.signals)
-    if _is_one_of(unit.author, me):
+    if is_one_of(unit.author, me):
         signals.add("sent")
     if "sent" not in signals:
-        if len(unit.recipients) <= _FEW_RECIPIENTS and any(_is_one_of(person, me) for person in unit.recipients):
+        if len(unit.recipients) <= _FEW_RECIPIENTS and any(is_one_of(person, me) for person in unit.recipients):
             signals.add("direct")
         if _is_mentioned(text, me):
             signals.add("mentioned")
@@ -52,7 +52,7 @@ def is_admitted(signals: frozenset[str]) -> bool:
     return KEPT_OUT.isdisjoint(signals) or not WANTED.isdisjoint(signals)
 
 
-def _is_one_of(person: Person, me: frozenset[str]) -> bool:
+def is_one_of(person: Person, me: frozenset[str]) -> bool:
     """Return whether a person is the user. A name counts only where there is no address: others may have it, too."""
     if "@" in person.address:
         return person.address.casefold() in me

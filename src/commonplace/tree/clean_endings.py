@@ -51,7 +51,7 @@ _CLOSING = lazy(
     r"|pozdrawiam|z poważaniem|dziękuję|с уважением|спасибо|с наилучшими|此致|敬礼|祝好|谢谢|謝謝|顺颂|よろしく|敬具)",
     re.I,
 )
-_FOR_ANOTHER = lazy(r"(?:i\. ?[av]\.|p\. ?p\.|p\. ?o\.|ppa\.|gez\.)\s+", re.I)  # "i. A. Katrin Engel"
+_FOR_ANOTHER = lazy(r"(?:i\. ?[av]\.|p\. ?p\.|p\. ?o\.|ppa\.|gez\.)\s+", re.I)  # "i. A. Jo" signs for somebody
 
 
 def is_device_line(line: str) -> bool:

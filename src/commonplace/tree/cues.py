@@ -1,7 +1,7 @@
-"""Find what a sentence does: it asks, it says what was decided, it promises or sets a deadline, it names days.
+"""Find what a sentence does: it asks, says what was decided or what happened, promises, sets a deadline, names days.
 
-Extracts and digests ask here for every sentence they see, so most leave after a look into one set of words. The tables
-hold words and phrases of twelve languages; no language is guessed, a cue counts in whichever it is written.
+Extracts and digests ask here for every sentence they see, so most leave after a look into one set of words. `cue_words`
+has words and phrases of twelve languages; no language is guessed, a cue counts in whichever it is written.
 """
 
 from __future__ import annotations
@@ -13,104 +13,14 @@ from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
 from commonplace.text.words import DENSE_RUN
-from commonplace.tree.entities import find_dates, is_month
+from commonplace.tree.cue_words import CUE_WORDS, EAST_DECISION, EAST_PROMISE, EAST_QUESTION, EAST_REPORT
+from commonplace.tree.entities import find_dates, read_month_names
 
-# --- What was decided, by language ---
-_DECISIONS = {
-    "English": "decided|we decide|decision|agreed|we agree|approved|approval|signed off|go with|going with|went with"
-    "|settled on|chose|chosen|opted for|resolved to|confirmed|voted|rejected|declined|cancelled|canceled|postponed"
-    "|rescheduled|moved to|called off|green light|go ahead|consensus|accepted|granted|vetoed|ratified|we picked"
-    "|we stick with|appointed|has been moved|have been moved|final answer|turned down|dropped the|scrapped",
-    "German": "entschieden|beschlossen|entscheidung|beschluss|vereinbart|geeinigt|genehmigt|freigegeben|zugestimmt"
-    "|bestätigt|abgelehnt|abgesagt|verschoben|verlegt|wir nehmen|festgelegt|verabschiedet|ausgewählt|einigung"
-    "|wir bleiben bei|grünes licht|zusage|absage|storniert|ernannt",
-    "French": "décidé|décidée|décidons|décision|convenu|approuvé|approuvée|validé|validée|retenu|retenue|choisi|choisie"
-    "|optons|opté|accepté|acceptée|refusé|refusée|rejeté|rejetée|annulé|annulée|reporté|reportée|confirmé|confirmée"
-    "|feu vert|tranché|adopté|adoptée|d'accord pour|nommé|nommée",
-    "Spanish": "decidido|decidió|decidimos|decisión|acordado|acordamos|acordó|acuerdo|aprobado|aprobada|aprobó"
-    "|aprobaron|elegido|elegida|elegimos|confirmado|confirmada|aceptado|aceptada|rechazado|rechazada|cancelado"
-    "|cancelada|aplazado|aplazada|pospuesto|pospuesta|optamos|quedamos en|visto bueno|luz verde",
-    "Italian": "deciso|decisa|decisione|concordato|concordata|approvato|approvata|scelto|confermato|confermata"
-    "|accettato|accettata|rifiutato|respinto|respinta|annullato|annullata|rinviato|rinviata|rimandato|rimandata|via libera"
-    "|stabilito|spostato|spostata",
-    "Portuguese": "decidiu|decisão|acordado|combinado|combinamos|aprovado|aprovada|aprovou|aprovaram|escolhido"
-    "|escolhida|escolhemos|aceite|aceito|rejeitado|rejeitada|recusado|recusada|adiado|adiada|decidida|luz verde",
-    "Dutch": "besloten|besluit|beslissing|beslist|afgesproken|akkoord|goedgekeurd|gekozen|we kiezen|bevestigd"
-    "|afgewezen|geannuleerd|afgelast|uitgesteld|verplaatst|we gaan voor|vastgesteld|groen licht",
-    "Polish": "zdecydowano|zdecydowaliśmy|zdecydowałyśmy|zdecydowali|zdecydował|zdecydowała|zdecydowałem"
-    "|postanowiliśmy|postanowiono|decyzja|decyzję|decyzji|uzgodniliśmy|uzgodniono|ustaliliśmy|ustalono|zatwierdzono"
-    "|zatwierdzony|zatwierdzona|zatwierdził|zatwierdziła|zatwierdzili|wybraliśmy|wybrano|odrzucono|odrzucili"
-    "|odwołano|odwołane|odwołany|przełożono|przełożone|przełożony|przesunięto|zaakceptowano|zaakceptował"
-    "|zgodziliśmy|potwierdzono|potwierdził",
-    "Russian": "решили|решено|решил|решила|решение|договорились|согласовано|согласовали|утвердили|утверждено"
-    "|утверждён|утверждена|одобрено|одобрили|одобрил|одобрен|одобрена|выбрали|выбрано|отклонено|отклонили"
-    "|отменили|отменено|отменена|отменён|перенесли|перенесено|перенесена|перенесён|подтверждено|подтвердили"
-    "|подтвердил|принято|остановились на",
-    "Swedish": "beslutat|beslutade|beslut|bestämt|bestämde|överens|enades|godkänt|godkänd|godkändes|godkände|valt"
-    "|vi väljer|valde|bekräftat|bekräftad|avslag|avslagit|inställt|inställd|uppskjutet|uppskjuten|flyttat|flyttas"
-    "|vi kör på|grönt ljus|besluttet|vedtaget|godkendt|godkjent",
-}
-# --- What will be done, and until when ---
-_PROMISES = {
-    "English": "will|shall|i'll|we'll|you'll|he'll|she'll|they'll|it'll|won't|due|deadline|going to|need to|needs to"
-    "|must|have to|has to|promise|promised|commit to|committed to|on track for|scheduled|planned for|plan to|plans to"
-    "|takes over|take over|taking over|responsible for|in charge of|action item|todo|no later than|at the latest"
-    "|expires|expiry|starts on|ends on|goes live|go live|launches|eta|asap|overdue|takes care of|take care of"
-    "|assigned to|on call|takes effect|is to|are to|by the end of|by end of|by eod|by cob|by eow",
-    "German": "ich werde|wir werden|werde ich|werden wir|wird bis|wird am|wird ab|muss|müssen|musst|soll|frist"
-    "|stichtag|fällig|spätestens|verspreche|übernimmt|übernehme|übernehmen|kümmert sich|kümmere mich|kümmern uns"
-    "|zuständig|verantwortlich|geplant|abgabe|abgabetermin|liefere|liefern wir|schicke|läuft ab|in kraft|bis ende",
-    "French": "je vais|nous allons|on va|serai|serons|enverrai|enverrons|ferai|ferons|livrerons|livrera|doit|doivent"
-    "|devons|dois|échéance|délai|date limite|au plus tard|d'ici|m'occupe|s'occupe|s'occupera|prévu|prévue|promets"
-    "|m'engage|à rendre|aura lieu|avant la fin|expire",
-    "Spanish": "voy a|vamos a|enviaré|enviaremos|haré|haremos|entregaré|entregaremos|tendrá lugar|debe|deben|debemos"
-    "|debo|tengo que|tenemos que|tienes que|hay que|plazo|fecha límite|vence|vencimiento|a más tardar|me encargo"
-    "|se encarga|se encargará|nos encargamos|previsto|prevista|prometo|antes del|antes de fin",
-    "Italian": "farò|faremo|manderò|invierò|invieremo|consegneremo|consegnerò|deve|devono|dobbiamo|devo|scadenza"
-    "|scade|entro|al più tardi|mi occupo|si occupa|si occuperà|prevista|prometto|si terrà|bisogna",
-    "Portuguese": "vou enviar|vou fazer|vamos enviar|vamos fazer|enviarei|enviaremos|farei|faremos|entregaremos|devem"
-    "|devemos|tem que|temos que|tenho que|prazo|o mais tardar|até ao dia|até o dia|fico de|encarrego|precisamos de",
-    "Dutch": "zal|zullen|zult|ga ik|gaan we|moet|moeten|uiterlijk|vervaldatum|termijn|inleveren|regelt|regel ik"
-    "|verantwoordelijk|gepland|beloof|neemt over|oplevering|verloopt",
-    "Polish": "będzie|będą|będę|będziemy|wyślę|wyślemy|zrobię|zrobimy|przygotuję|przygotujemy|dostarczę|dostarczymy"
-    "|musi|muszą|musimy|muszę|trzeba|termin|terminie|terminu|najpóźniej|do końca|zajmę się|zajmie się"
-    "|odpowiedzialny|odpowiedzialna|odpowiada za|zaplanowano|obiecuję|upływa|wygasa",
-    "Russian": "будет|будут|буду|будем|отправлю|отправим|сделаю|сделаем|пришлю|пришлём|подготовлю|подготовим|должен"
-    "|должна|должны|нужно|необходимо|срок|срока|дедлайн|не позднее|до конца|займусь|займётся|отвечает за"
-    "|запланирован|запланирована|запланировано|обещаю|истекает",
-    "Swedish": "jag ska|vi ska|ska vara|skall|kommer att|måste|senast|förfaller|tar hand om|ansvarar|ansvarig|planerad"
-    "|planerat|lovar|levererar|skal|ansvarlig|frist",
-}
-# --- What asks without a question mark: only where a sentence begins ---
-_REQUESTS = {
-    "English": "could you|can you|would you|will you|could we|can we|shall we|could someone|can someone|can anyone"
-    "|does anyone|do you|did you|are you|have you|any idea|please confirm|please advise|please let me know"
-    "|wondering whether|wondering if|i wonder|who|what about|how about|when|where can|which of",
-    "German": "kannst du|könntest du|können sie|könnten sie|kann jemand|könnt ihr|könnten wir|können wir|weiß jemand"
-    "|würdest du|würden sie|habt ihr|haben sie|hast du",
-    "French": "pouvez vous|peux tu|pourriez vous|pourrais tu|est ce que|qu'en penses|qu'en pensez|avez vous|as tu",
-    "Spanish": "puedes|puede usted|podrías|podría usted|alguien sabe|me puedes|me podrías|nos puede",
-    "Italian": "puoi|potresti|potete|potrebbe|qualcuno sa|mi puoi|hai",
-    "Portuguese": "podes|poderia|poderias|alguém sabe|você pode|vocês podem",
-    "Dutch": "kun je|kunt u|kan iemand|zou je|zou u|kunnen we|kan je|weet iemand",
-    "Polish": "czy",
-    "Russian": "можешь|можете|не могли бы|не мог бы|может ли|сможешь|сможете|кто нибудь знает|есть ли",
-    "Swedish": "kan du|kan ni|kan vi|skulle du|vet någon|har du|har ni|kan någon",
-}
-# --- Scripts without spaces: Chinese, Japanese ---
-_EAST_DECISION = lazy(
-    "决定|決定|确定|確定|同意|批准|达成一致|達成一致|敲定|取消|推迟|推遲|延期|确认|確認|选定|選定|定于"
-    "|決ま|決め|承認|合意|採用|中止|にしました|変更にな|可決"
-)
-_EAST_PROMISE = lazy(
-    "将在|將在|将于|將於|会在|會在|我会|我會|我们会|我們會|截止|期限|之前|必须|必須|负责|負責|到期|计划|計劃|承诺|最晚"
-    "|需要|予定|締切|締め切り|までに|必要があ|担当|しなければ|いたします|提出"
-)
-_EAST_QUESTION = lazy(r"[吗嗎呢么][。\s]*\Z|是否|能否|可否|(?:ます|です|でしょう|せん)か[。\s]*\Z")
 # --- What turns a decision around ---
 _NEGATIONS = frozenset(
     """
-    not no never t cannot nothing without if whether until before to once
+    not no never t cannot nothing nobody none niemand personne nadie nessuno ninguém nikt никто ingen
+     without if whether until before to once
     nicht kein keine keinen nie ob falls wenn bevor pas aucun aucune si ne jamais sin ningún ninguna non nessuna nessun
     se não nenhum nenhuma sem niet geen als nie nic jeśli czy не нет если inte ingen inget om
     """.split()  # noqa: SIM905 - a list of these would be a page long
@@ -140,7 +50,7 @@ _WEEKDAYS = (
 )
 _NEAR_DAYS = (
     "today tonight heute aujourd'hui hoy oggi hoje vandaag dziś dzisiaj сегодня idag",
-    "tomorrow morgen demain mañana domani amanhã jutro завтра imorgon",
+    "tomorrow morgen demain mañana domani amanhã jutro завтра imorgon morgon",
     "übermorgen surlendemain dopodomani overmorgen pojutrze послезавтра",
 )
 # Before "morgen" and "mañana" these make it the morning.
@@ -160,6 +70,7 @@ _EAST_WEEKDAY = lazy(
     r"(?P<next>下|来|來)?(?:个|個)?(?:周|週|星期|礼拜|禮拜)(?P<day>[一二三四五六日天])|(?P<east>[月火水木金土日])曜"
 )
 _EAST_NEAR = lazy("今天|今日|明天|明日|后天|後天|明後日")
+_EAST_TOMORROW = lazy("明天|明日|后天|後天")
 _EAST_DAYS, _JAPANESE_DAYS = "一二三四五六日天", "月火水木金土日"
 _EAST_OFFSETS = {"今天": 0, "今日": 0, "明天": 1, "明日": 1, "后天": 2, "後天": 2, "明後日": 2}
 _EAST_PAST = lazy("上周|上週|上个|上個|先週|昨天|昨日")
@@ -169,10 +80,11 @@ _SHORT_DATE = lazy(
     r"\b(?:am|bis|vom|zum|den|der|ab|dnia|do|od|до|с|к|på|fra)\s(\d{1,2})\.(\d{1,2})(?:\.(?!\d)|(?=\s*(?:[,;:!?]|\Z)))"
 )
 
-_WORD = lazy(r"[^\W_]+")
+_NUMBERS_DATE = lazy(r"\d[-/.]\d\d?[-/.]\d")
+_WORD, _DIGIT = lazy(r"[^\W_]+"), lazy(r"\d")
 _QUESTION_MARK = lazy(r"[?？؟](?=[\"'”’»)\]*_!?]*(?:\s|\Z))")
 _MAX_SENTENCE = 2_000  # characters that are looked at: what is longer is no sentence
-_ASKS, _DECIDES, _PROMISES_IT = "asks", "decides", "promises"
+_DECIDES, _PROMISES, _ASKS, _REPORTS = range(4)  # the fields of CueWords
 
 
 class Cues(NamedTuple):
@@ -180,75 +92,97 @@ class Cues(NamedTuple):
 
     asks: bool = False
     decides: bool = False
-    promises: bool = False
+    promises: bool = False  # or sets a deadline
     dates: tuple[str, ...] = ()
+    reports: bool = False  # something that happened: signed, broken, delivered
 
 
 _NONE = Cues()
 
 
 class _Phrase(NamedTuple):
-    kind: str
+    kind: int  # the field of CueWords
     words: tuple[str, ...]
+    at: int  # its longest word, by which it is found: that is rarely a small one
 
 
 def find_cues(sentence: str, occurred: str) -> Cues:
     """Return what a sentence does. Days without a year or month are those next to `occurred`.
 
-    A question decides and promises nothing: it may still name the day by which something is wanted.
+    A question decides, promises and reports nothing; it may name the day by which something is wanted.
     """
     text = sentence[:_MAX_SENTENCE]
-    words = _WORD.findall(text.lower())
+    return read_cues(text, find_words(text), occurred)
+
+
+def find_words(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
+    return _WORD.findall(text.lower())
+
+
+def read_cues(text: str, words: Sequence[str], occurred: str) -> Cues:
+    """Return what `find_cues` does, for a caller that has the words of the sentence."""
     dates = _find_days(text, words, occurred)
+    is_question = ("?" in text or "？" in text or "؟" in text) and _QUESTION_MARK.search(text) is not None
     if not text.isascii() and DENSE_RUN.search(text):
-        return _read_east(text, dates)
+        return _read_east(text, dates, is_question=is_question)
     phrases = _read_phrases()
     if phrases.keys().isdisjoint(words):
-        if "?" not in text and "؟" not in text:
-            return _NONE._replace(dates=dates) if dates else _NONE
-        return Cues(asks=_QUESTION_MARK.search(text) is not None, dates=dates)
-    asks = decides = promises = False
-    for at, word in enumerate(words):
-        for kind, phrase in phrases.get(word, ()):
-            if len(phrase) > 1 and tuple(words[at : at + len(phrase)]) != phrase:
+        promises = bool(dates) and not is_question and _is_ahead(words)
+        return Cues(asks=is_question, promises=promises, dates=dates) if dates or is_question else _NONE
+    found = [False, False, False, False]
+    for place, word in enumerate(words):
+        for kind, phrase, at in phrases.get(word, ()):
+            start = place - at
+            if len(phrase) > 1 and (start < 0 or tuple(words[start : start + len(phrase)]) != phrase):
                 continue
             if kind == _DECIDES:
-                decides = decides or _NEGATIONS.isdisjoint(words[max(0, at - _REACH) : at])
-            elif kind == _PROMISES_IT:
-                promises = True
+                found[kind] = found[kind] or _NEGATIONS.isdisjoint(words[max(0, start - _REACH) : start])
             else:
-                asks = asks or at <= 1
-    promises = promises or (bool(dates) and not _UNTIL.isdisjoint(words) and _has_deadline(words))
-    asks = asks or (("?" in text or "؟" in text) and _QUESTION_MARK.search(text) is not None)
-    return Cues(asks, decides and not asks, promises and not asks, dates)
+                found[kind] = found[kind] or kind != _ASKS or start <= 1
+    if is_question or found[_ASKS]:
+        return Cues(asks=True, dates=dates)
+    promises = found[_PROMISES] or (bool(dates) and _is_ahead(words))
+    return Cues(decides=found[_DECIDES], promises=promises, dates=dates, reports=found[_REPORTS])
 
 
-def _read_east(text: str, dates: tuple[str, ...]) -> Cues:
-    asks = _QUESTION_MARK.search(text) is not None or _EAST_QUESTION.search(text) is not None
-    decides = not asks and _EAST_DECISION.search(text) is not None
-    return Cues(asks, decides, not asks and _EAST_PROMISE.search(text) is not None, dates)
+def is_day_word(word: str) -> bool:
+    """Return whether a word in lower case means a day: "friday", "morgen"."""
+    return word in _read_days()
 
 
-def _has_deadline(words: Sequence[str]) -> bool:
-    """Return whether a day follows a word like "by" closely."""
+def _read_east(text: str, dates: tuple[str, ...], *, is_question: bool) -> Cues:
+    if is_question or EAST_QUESTION.search(text):
+        return Cues(asks=True, dates=dates)
+    decides, promises, reports = (
+        pattern.search(text) is not None for pattern in (EAST_DECISION, EAST_PROMISE, EAST_REPORT)
+    )
+    is_ahead = promises or _EAST_TOMORROW.search(text) is not None
+    return Cues(decides=decides, promises=is_ahead, dates=dates, reports=reports)
+
+
+def _is_ahead(words: Sequence[str]) -> bool:
+    """Return whether the day that a sentence names is the last one for something, or tomorrow."""
+    days = _read_days()
     for at, word in enumerate(words):
         if word in _UNTIL and any(_may_be_day(near) for near in words[at + 1 : at + 4]):
+            return True
+        if days.get(word) == (False, 1) and (at == 0 or words[at - 1] not in _MORNING):
             return True
     return False
 
 
 def _may_be_day(word: str) -> bool:
-    return word[0].isdigit() or word in _read_days() or is_month(word)
+    return word[0].isdigit() or word in _read_days() or word in read_month_names()
 
 
 def _find_days(text: str, words: Sequence[str], occurred: str) -> tuple[str, ...]:
     """Return the days that a sentence names, each once and in order."""
     found = set[str]()
-    has_digit = any(not word.isalpha() for word in words)
-    if has_digit:
+    has_digit = _DIGIT.search(text) is not None
+    if has_digit and (_NUMBERS_DATE.search(text) or not read_month_names().isdisjoint(words) or not text.isascii()):
         found.update(find_dates(text, occurred))
-    days = _read_days()
-    names = days.keys() & set(words)
+    names = not _read_days().keys().isdisjoint(words)
     is_east = not text.isascii() and DENSE_RUN.search(text) is not None
     if not (names or is_east or has_digit):
         return ()
@@ -268,8 +202,9 @@ def _find_named(words: Sequence[str], today: date) -> set[str]:
     """Return the days that weekdays and words like "tomorrow" mean, counted from the day of the message."""
     found = set[str]()
     is_past = not _PAST.isdisjoint(words)
+    days = _read_days()
     for at, word in enumerate(words):
-        day = _read_days().get(word)
+        day = days.get(word)
         if day is None:
             continue
         is_weekday, number = day
@@ -349,11 +284,12 @@ def _read_days() -> dict[str, tuple[bool, int]]:
 
 @cache
 def _read_phrases() -> dict[str, tuple[_Phrase, ...]]:
-    """Return the cues by their first word."""
+    """Return the cues by their longest word."""
     found: dict[str, list[_Phrase]] = {}
-    for kind, table in ((_DECIDES, _DECISIONS), (_PROMISES_IT, _PROMISES), (_ASKS, _REQUESTS)):
-        for phrases in table.values():
+    for table in CUE_WORDS.values():
+        for kind, phrases in enumerate(table):
             for phrase in phrases.split("|"):
                 words = tuple(_WORD.findall(phrase))
-                found.setdefault(words[0], []).append(_Phrase(kind, words))
+                longest = max(words, key=len)
+                found.setdefault(longest, []).append(_Phrase(kind, words, words.index(longest)))
     return {word: tuple(dict.fromkeys(phrases)) for word, phrases in found.items()}

@@ -151,14 +151,20 @@ def find_dates(text: str, occurred: str) -> list[str]:
 
     A day without a year is the one nearest to `occurred`.
     """
+    return sorted(day for day, _ in take_dates(text, occurred)[0])
+
+
+def take_dates(text: str, occurred: str) -> tuple[list[tuple[str, str]], str]:
+    """Return the days that a text names, each with the words for it, and the text with a blank for every one."""
     labels = _Labels()
-    _take_dates(labels, text, occurred)
-    return sorted(name.removeprefix("date:") for name in labels.found)
+    rest = _take_dates(labels, text, occurred)
+    return [(label.name.removeprefix("date:"), label.surface) for label in labels.found.values()], rest
 
 
-def is_month(word: str) -> bool:
-    """Return whether a word in lower case is the name of a month, or short for one."""
-    return word in _read_months()
+@cache
+def read_month_names() -> frozenset[str]:
+    """Return the names of the months in lower case, and what is short for them."""
+    return frozenset(_read_months())
 
 
 def choose_names(uses: Mapping[str, Mapping[str, int]]) -> set[str]:
@@ -294,6 +300,11 @@ def _make_date(year: str | int, month: str | int, day: str | int) -> date | None
         return date(int(year), int(month), int(day))
     except ValueError:
         return None
+
+
+def is_month(word: str) -> bool:
+    """Return whether a word in lower case is the name of a month, or short for one."""
+    return word in _read_months()
 
 
 @cache

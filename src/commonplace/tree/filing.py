@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from commonplace.index.port import EntryCandidate, Transaction, Window
+from commonplace.index.port import Transaction
+from commonplace.index.values import EntryCandidate, Window
 from commonplace.memories.lifecycle import keep_history
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.memory import Entry

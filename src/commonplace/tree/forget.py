@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from commonplace.index.port import EntryCandidate, Transaction, Window
+from commonplace.index.port import Transaction
+from commonplace.index.values import EntryCandidate, Window
 from commonplace.memories.history import HISTORY, TRASH, past_folder, walk_files, walk_folders
 from commonplace.model.errors import NotFound
 from commonplace.model.memory import Entry

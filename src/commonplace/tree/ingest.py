@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.index.port import EntryCandidate
+from commonplace.index.values import EntryCandidate
 from commonplace.model.errors import NotFound
 from commonplace.model.memory import Entry
 from commonplace.tree.admission import find_signals, is_admitted

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from commonplace.index.port import Window
+from commonplace.index.values import Window
 from commonplace.model.errors import EmbedderError, NotFound
 from commonplace.model.lazy import Log
 from commonplace.recall.query import RecallQuery
@@ -19,7 +19,7 @@ from commonplace.recall.search import prepare_search, search_indexed
 from commonplace.tree.admission import is_admitted
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.tree.units import LEAF_PREFIX, Leaf, TreeUnit, divide_into_leaves, first_unit_of, read_unit
-from commonplace.vault.paths import TREE, resolve
+from commonplace.vault.paths import resolve
 
 _MOST_AUTHORS = 60  # names: some are of one person
 _BULK_LOSS = 0.05
@@ -76,6 +76,18 @@ def find_units(tree: TreeStore, asked: UnitQuery) -> FoundUnits:
     )  # fmt: skip
     found = _search(tree, question)
     return found._replace(hits=found.hits[: asked.limit], authors=authors)
+
+
+def search_entries(
+    tree: TreeStore, query: str, folders: Sequence[str], limit: int, *, only: frozenset[int] | None = None,
+    since: str = "", until: str = "", mode: str = "hybrid", is_strong: bool = False,
+) -> FoundUnits:  # fmt: skip
+    """Return the best entries for a question in folders of the tree, whatever is in these."""
+    question = RecallQuery(
+        query, tuple(folders), since=since or None, until=until or None, limit=limit, mode=mode, strong=is_strong,
+        names_later=False, only=only,
+    )  # fmt: skip
+    return _search(tree, question)
 
 
 def _search(tree: TreeStore, question: RecallQuery) -> FoundUnits:
@@ -142,18 +154,6 @@ def open_leaves(tree: TreeStore, idents: Iterable[str]) -> dict[str, OpenLeaf]:
             if chosen:
                 found[ident] = OpenLeaf(ident, leaf.id, chosen)
     return found
-
-
-def count_leaves(tree: TreeStore) -> int:
-    """Return how many leaves there are, file by file."""
-    number = 0
-    with tree.reading() as index:
-        for folder in index.folders(str(TREE)):
-            for name in index.rows(folder):
-                entries = [known.entry for known in index.entries(folder, name) if known.end is None]
-                units = (read_unit(entry, kind="", folder=folder, name=name) for entry in entries)
-                number += sum(1 for _ in divide_into_leaves(units))
-    return number
 
 
 def _read_leaves(tree: TreeStore, folder: str, name: str, kinds: Mapping[str, str]) -> Sequence[Leaf]:

@@ -11,17 +11,18 @@ from collections.abc import Iterator
 
 from commonplace.model.lazy import lazy
 from commonplace.text.words import STOP_WORDS
-from commonplace.tree.entities import is_month
+from commonplace.tree.entities import read_month_names
 
 _MIN_WIDTH = 50  # characters: a line that a program wrapped is no shorter
-# What begins a line that does not go on the one above: a list item, a quote, a heading, a cell, a time, a field.
+# What begins a line that does not go on the one above: an item of a list, a quote, a heading, a row, a line of a log.
 _STARTS_ANEW = lazy(
-    r"[-*•–—·‣▪◦+]\s|[>|#$]|\(?\d{1,3}[.)]\s|\(?[a-zA-Z]\)\s|\[[ xX]?\]\s|\[?\d{4}-\d\d|\[?\d\d:\d\d|```"
-    r"|[^\W\d_][\w -]{0,20}:\s"
+    r"[-*•–—·‣▪◦+$]\s|[>|]|#{1,6}\s|\(?[a-zA-Z]\)\s|\[[ xX]?\]\s|```"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[\d\d:\d\d|\d\d:\d\d:\d\d"
 )
+_NUMBERED = lazy(r"\(?\d{1,3}[.)]\s")
 _STANDS_ALONE = lazy(r"#{1,6}\s|[|$]|```|(?:[-=_*~]\s?){3,}\Z")  # such a line is a sentence: a heading, a row, a rule
 _MARKS = lazy(r"(?:[-*•–—·‣▪◦+>]+\s+|#{1,6}\s+|\[[ xX]?\]\s+|>+)+")
-_END = lazy(r"[.!?…؟।]+[\"'”’»)\]*_]*(?=\s)|[。！？｡]+[」』”’）】\"]*\s?")
+_END = lazy(r"(?<![.!?…؟।])[.!?…؟।]++[\"'”’»)\]*_]*+(?=\s)|[。！？｡]+[」』”’）】\"]*\s?")
 _FULL_STOPS = frozenset("。！？｡")
 _OPENING = "\"'“”„‘’«»([{*_¿¡"
 _NEXT_WORD = lazy(r"\W*([^\W_]+)")
@@ -30,22 +31,19 @@ _DOTTED = lazy(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,3}\Z")  # z.B, p.m, U.S, Ph.D
 # A point after one of these ends no sentence.
 _ABBREVIATIONS = frozenset(
     """
-    mr mrs ms messrs dr prof hr hrn fr mme mlle mm dott sig sigg sra srta dra ing dipl mgr rev gen col sgt lt capt hon
-    e.g i.e eg ie cf vs viz ca approx esp incl excl ref fwd resp avg
-    z.b d.h u.u o.g s.o s.u m.e i.d.r bzw inkl exkl zzgl evtl ggf vgl sog max allg insb insbes bspw mind gem lt ggü tägl
-    p.ej p.ex p.es par.ex env av bd boul c.à.d núm pág ecc tel.es av.da avda
-    bijv d.w.z o.a m.b.t t.a.v m.i.v bv
-    np tzn tj m.in ul al pl os godz ks inż nr.tel wg
-    т.е т.к напр тел ул им пр стр рис гл см г-н
-    t.ex bl.a d.v.s dvs resp fr.o.m t.o.m f.n
+    mr mrs messrs dr prof hrn fr mme mlle dott sigg sig srta sra dra ing dipl mgr gen col sgt capt
+    e.g i.e eg ie cf vs viz ca approx esp incl excl fwd resp
+    z.b d.h u.u o.g s.o s.u m.e i.d.r bzw inkl exkl zzgl evtl ggf vgl sog allg insb insbes bspw ggü
+    p.ej p.ex p.es c.à.d núm pág ecc avda dhr mevr bijv d.w.z o.a m.b.t t.a.v m.i.v np tzn tj m.in ul os godz inż
+    т.е т.к напр тел ул им стр рис гл г-н t.ex bl.a d.v.s dvs fr.o.m t.o.m
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
 # A point after one of these ends a sentence if a word follows that often begins one.
 _MAY_END = frozenset(
     """
-    st sr jr inc ltd co corp llc gmbh etc usw usf al ext tel dept est min sec hrs hr std tsd mio mrd str bzgl no nr nos
+    st sr jr ms hr inc ltd co corp llc gmbh etc usw usf ext tel dept est min max sec hrs std tsd mio mrd str
     jan feb mar apr jun jul aug sep sept oct okt nov dec dez janv févr avr juil déc
-    mon tue tues wed thu thur thurs fri sat sun mo di mi do sa so
+    mon tue tues wed thu thur thurs fri
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
 # A point after one of these, before a number, ends no sentence.
@@ -66,13 +64,13 @@ _BEFORE_ORDINAL = frozenset(
 # Words of other languages than English that often begin a sentence.
 _STARTERS = frozenset(
     """
-    ich wir sie er es das die der bitte wenn aber und danach dann dies hier morgen am im
-    je nous vous il elle on le la les ce merci si mais
-    yo nosotros el los las esto eso por si pero
-    io noi il lo gli questo per se ma o os as isto se mas
-    ik wij we hij het de dat dit als maar
-    my on ona to ten jeśli ale proszę мы я вы он она они это если но
-    jag vi han hon det den om men
+    ich wir sie er es das die der bitte wenn aber und danach dann dies hier wer wann wo wie was am im
+    je nous vous il elle on le la les ce si mais qui quand où comment
+    yo nosotros el los las esto eso por pero quién cuándo dónde cómo
+    io noi lo gli questo per se ma chi dove o os as isto mas quem quando onde
+    ik wij hij het de dat dit als maar wie waar wanneer hoe
+    my ona to ten jeśli ale proszę czy kto gdzie kiedy jak мы я вы он она они это если но кто когда где как
+    jag vi han hon det den om men vem när var hur
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
 
@@ -94,12 +92,20 @@ def _find_paragraphs(text: str) -> Iterator[str]:
     lines: list[str] = []
     for line in text.splitlines():
         plain = line.strip()
-        if lines and (not plain or _STARTS_ANEW.match(plain) or _STANDS_ALONE.match(lines[-1].lstrip())):
+        if lines and (not plain or _starts_anew(plain, lines[-1].lstrip())):
             yield from _join_lines(lines)
             lines = []
         if plain:
             lines.append(line.rstrip())
     yield from _join_lines(lines)
+
+
+def _starts_anew(line: str, before: str) -> bool:
+    """Return whether a line never goes on the one before. "12. Mai" may: it is no item of a list."""
+    if _STARTS_ANEW.match(line) or _STANDS_ALONE.match(before):
+        return True
+    number = _NUMBERED.match(line)
+    return number is not None and not _is_ordinal(f"{before} {line}", len(before) + 1, len(before) + 1 + number.end())
 
 
 def _join_lines(lines: list[str]) -> Iterator[str]:
@@ -150,7 +156,8 @@ def _ends_sentence(paragraph: str, match: re.Match[str], is_casual: bool) -> boo
     word = paragraph[start : match.start()].lstrip(_OPENING)
     folded = word.lower()
     if following.islower():
-        return is_casual and len(word) > 2 and word.isalpha() and not (folded in _ABBREVIATIONS or folded in _MAY_END)
+        may_end = folded in STOP_WORDS or (len(word) > 2 and word.isalpha())
+        return is_casual and may_end and not (folded in _ABBREVIATIONS or folded in _MAY_END)
     if not word:
         return True
     if folded in _ABBREVIATIONS or (following.isdigit() and folded in _BEFORE_NUMBER):
@@ -166,7 +173,7 @@ def _ends_sentence(paragraph: str, match: re.Match[str], is_casual: bool) -> boo
 def _is_ordinal(paragraph: str, start: int, after: int) -> bool:
     """Return whether a number with a point, from `start`, counts what follows it: "am 3. Dezember"."""
     before = paragraph[:start].rsplit(None, 1)[-1].strip(_OPENING).lower()
-    return before in _BEFORE_ORDINAL or is_month(_get_word(paragraph, after))
+    return before in _BEFORE_ORDINAL or _get_word(paragraph, after) in read_month_names()
 
 
 def _get_word(paragraph: str, at: int) -> str:

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast, get_args
 
-from commonplace.index.port import Transaction, Window
+from commonplace.index.port import Transaction
+from commonplace.index.values import Window
 from commonplace.memories.layout import PARENT_LOCK
 from commonplace.memories.rows import change_page, change_parents, nouns_of, rounded
 from commonplace.memories.store import MemoryStore
@@ -44,6 +45,7 @@ _LOCK = "tree"  # of whatever adds, merges or forgets units: a unit is in one so
 _LABELLED = 500  # units whose labels are put at a time
 _MAX_ID = 40
 _RESERVED = frozenset({"digest", "topic", "people"})  # names below tree/ that are no source
+MADE_FOLDERS = (TREE / "digest", TREE / "topic")  # of pages that are made of the units of all sources
 _MOST_COUNTED = 32  # windows whose authors are remembered
 
 
@@ -155,7 +157,7 @@ class TreeStore:
         memories.vault.sweep(memories.space, TREE)
         with self.reading() as index:
             known = {TREE / resolve(place).parts[1] for place in index.folders(TREE)}
-        for folder in sorted({*known, *(source.folder for source in self.sources())}):
+        for folder in sorted({*known, *self.folders()}):
             memories.reconcile(folder, sweep=True)
         self.renew_sizes()
 
@@ -168,17 +170,26 @@ class TreeStore:
             left = [line for line in lines if self._has_target(line)]
             if left != lines:
                 memories.files.apply(change_page(page, text, "", "".join(left)))
-            for source in self.sources():
+            for folder in self.folders():
                 with self.reading() as index:
-                    number = index.count_active(source.folder)
-                changes = change_parents(memories.files, source.folder, rounded(number, nouns_of(source.folder)))
+                    number = index.count_active(folder)
+                changes = change_parents(memories.files, folder, rounded(number, nouns_of(folder)))
                 if number and changes:
                     memories.files.apply(changes)
 
     def _has_target(self, line: str) -> bool:
-        """Return whether the folder is there to which a line of the page above all sources leads."""
+        """Return whether there is something in the folder to which a line of the page above all sources leads."""
         name = line.rpartition("](")[2].partition("/")[0]
-        return not is_key_name(name) or self.memories.files.stat(TREE / name / INDEX_PAGE) is not None
+        if not is_key_name(name) or self.memories.files.stat(TREE / name / INDEX_PAGE) is None:
+            return not is_key_name(name)
+        if TREE / name not in MADE_FOLDERS:
+            return True
+        with self.reading() as index:
+            return index.count_active(TREE / name) > 0
+
+    def folders(self) -> list[BookPath]:
+        """Return the folders below tree/ that have notes: those of the sources, and those of what is made of them."""
+        return [*(source.folder for source in self.sources()), *MADE_FOLDERS]
 
     def sources(self) -> Sequence[TreeSource]:
         """Return the sources, by their ids."""
@@ -281,30 +292,26 @@ class TreeStore:
         changes, and by `doctor verify`.
         """
         sources = self.sources()
-        for source in sources:
-            times = self._read_times(source)
-            if source.id not in self._seen:
-                self._seen[source.id] = self._facts.get(self._fact_name(source))
+        salts = {source.folder: source.created for source in sources} | dict.fromkeys(MADE_FOLDERS, "")
+        for folder, salt in salts.items() if sources else ():
+            times, fact = self._read_times(folder, salt), f"tree/{folder.name}/folders"
+            if folder.name not in self._seen:
+                self._seen[folder.name] = self._facts.get(fact)
             with self.reading() as index:
-                is_unseen = index.generation(source.folder) is None
-            if (is_unseen or self._seen[source.id] != times) and self.memories.freshen(source.folder):
-                self._seen[source.id] = self._read_times(source)  # pages may have been written
-                self._facts.set(self._fact_name(source), self._seen[source.id] or "")
+                is_unseen = index.generation(folder) is None
+            if (is_unseen or self._seen[folder.name] != times) and self.memories.freshen(folder):
+                self._seen[folder.name] = self._read_times(folder, salt)  # pages may have been written
+                self._facts.set(fact, self._seen[folder.name] or "")
         self.label_pending()
         return sources
 
-    def _fact_name(self, source: TreeSource) -> str:
-        return f"tree/{source.id}/folders"
-
-    def _read_times(self, source: TreeSource) -> str:
-        """Return the times of the folders of a source."""
+    def _read_times(self, folder: BookPath, salt: str) -> str:
+        """Return the times of the folders below a folder of the tree."""
         with suppress(NotFound, *UNUSABLE):
-            listed = self.memories.files.list_folder(source.folder)
-            own = self.memories.files.stat(source.folder)
+            listed = self.memories.files.list_folder(folder)
+            own = self.memories.files.stat(folder)
             folders = [f"{item.name} {item.stat.mtime_ns}" for item in listed if item.stat.kind is FileKind.FOLDER]
-            return short_hash(
-                "\n".join([source.created, str(own.mtime_ns if own is not None else 0), *sorted(folders)])
-            )
+            return short_hash("\n".join([salt, str(own.mtime_ns if own is not None else 0), *sorted(folders)]))
         return ""
 
     def label_pending(self) -> None:
@@ -331,7 +338,7 @@ class TreeStore:
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Build the index anew from the files; return how many files there are."""
-        folders = [source.folder for source in self.sources()]
+        folders = self.folders()
         self.memories.progress = progress
         self.memories.rebuild(folders)
         self.finish(progress)

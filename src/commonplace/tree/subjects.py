@@ -35,6 +35,21 @@ class Subject(NamedTuple):
 
 def read_subject(title: str) -> Subject:
     """Return the folded subject of a title without prefixes, list tags and spare white space, and what it marks."""
+    rest, prefix = _find_rest(title)
+    key = " ".join(rest.casefold().split())
+    ending = _FORWARD_ENDING.search(key[-5:])
+    if ending and key != "(fwd)":
+        key = key[:-5].rstrip()
+    return Subject(key, prefix in _REPLY_NAMES, prefix in _FORWARD_NAMES or (not prefix and ending is not None))
+
+
+def strip_prefixes(title: str) -> str:
+    """Return a title without prefixes, list tags and spare white space, else as it is written."""
+    return " ".join(_find_rest(title)[0].split())
+
+
+def _find_rest(title: str) -> tuple[str, str]:
+    """Return what stands behind the prefixes and list tags of a title, and the first prefix, folded."""
     text = unicodedata.normalize("NFKC", title)
     prefix, at = "", 0
     while True:
@@ -48,11 +63,7 @@ def read_subject(title: str) -> Subject:
         if not tag or not text[tag.end() :].strip():
             break
         at = tag.end()
-    key = " ".join(text[at:].casefold().split())
-    ending = _FORWARD_ENDING.search(key[-5:])
-    if ending and key != "(fwd)":
-        key = key[:-5].rstrip()
-    return Subject(key, prefix in _REPLY_NAMES, prefix in _FORWARD_NAMES or (not prefix and ending is not None))
+    return text[at:], prefix
 
 
 def _is_prefix(name: str) -> bool:

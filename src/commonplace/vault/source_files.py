@@ -127,10 +127,12 @@ class CheckedStream(io.RawIOBase):
 
 
 def buffer_stream(stream: IO[bytes], name: str, limit: int | None = None) -> BinaryIO:
+    """Return a buffered stream that raises our errors alone; with `limit`, Unreadable after so many bytes."""
     return cast("BinaryIO", io.BufferedReader(CheckedStream(stream, name, limit), BUFFER))
 
 
 def explain_unreadable(name: str, error: Exception) -> CommonplaceError:
+    """Return the error for a file that could not be read: TooManyFiles if the process has too many open."""
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return TooManyFiles()
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         changing,
         cite,
         data,
+        digest,
         doctor,
         edit,
         files,
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
         store,
         toolset,
         trash,
+        tree_cost,
+        tree_nodes,
         tree_opening,
         tree_search,
         tree_sources,
@@ -49,10 +52,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "at_prompt", "brief", "capture", "changing", "cite", "data", "doctor", "edit", "files", "forget", "history_tools",
-    "import_from", "ingest", "journal", "link", "move", "opening", "pin", "project", "project_change", "recall",
-    "review", "revision", "search", "show", "status", "store", "toolset", "trash", "tree_opening", "tree_search",
-    "tree_sources", "unknown",
+    "at_prompt", "brief", "capture", "changing", "cite", "data", "digest", "doctor", "edit", "files", "forget",
+    "history_tools", "import_from", "ingest", "journal", "link", "move", "opening", "pin", "project",
+    "project_change", "recall", "review", "revision", "search", "show", "status", "store", "toolset", "trash",
+    "tree_cost", "tree_nodes", "tree_opening", "tree_search", "tree_sources", "unknown",
 ]  # fmt: skip
 
 # The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The
@@ -78,12 +81,13 @@ COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
     },
     "Organise": {
         "consolidate": ("link", "Merge several memories into one."),
-        "move": ("move", "Move a memory to another project or scope, or give it another key."),
+        "move": ("move", "Move a memory to another project or scope, or give it a new key."),
         "link": ("link", "Link a memory to another one."),
         "import": ("import_from", "Import memories from another tool."),
     },
     "Mail, chat and documents": {
         "ingest": ("ingest", "Read mail, chat and documents into the memory tree."),
+        "digest": ("digest", "Show the front page of a day, week, month or year of your mail and chat."),
         "tree": ("tree_search", "Ask what was said in mail, chat and documents, and by whom."),
     },
     "Agents": {
@@ -112,7 +116,10 @@ SUBCOMMANDS: "Mapping[str, Mapping[str, str]]" = {
     },
     "tree": {
         **dict.fromkeys(("search-entities", "query-topic", "query-source", "fetch-leaves"), "tree_search"),
+        **dict.fromkeys(("query-global", "drill-down", "show", "topics"), "tree_nodes"),
+        "settle": "digest",
         "cite": "cite",
+        "cost": "tree_cost",
         **dict.fromkeys(("sources", "status", "forget"), "tree_sources"),
         **dict.fromkeys(("entity list", "entity merge", "entity undo"), "tree_sources"),
     },
@@ -159,6 +166,8 @@ TOOLS: "Mapping[str, str]" = {
     "memory_tree_search_entities": "tree_search",
     "memory_tree_query_topic": "tree_search",
     "memory_tree_query_source": "tree_search",
+    "memory_tree_query_global": "tree_nodes",
+    "memory_tree_drill_down": "tree_nodes",
     "memory_tree_fetch_leaves": "tree_search",
     "memory_tree_cite": "cite",
 }

@@ -44,7 +44,7 @@ def recall_at_prompt(
         try:
             with suppress(StorageError):  # the vectors cannot be stored now: those there are will do
                 if semantic.has_pending() and seconds:
-                    semantic.embed_pending(None if semantic.is_quick else seconds)
+                    semantic.embed_pending(seconds)
             return recall_for_prompt(sources, prompt, told, now, semantic=semantic)
         except EmbedderError as error:
             log.warning("event=prompt_by_words code=%s", error.code)

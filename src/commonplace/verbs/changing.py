@@ -91,6 +91,8 @@ def past_target(context: BookContext, key: str, scope: str | None, has_key: Call
         return places[0]
     found = [place for place in places if has_key(context.folder(place))]
     if not found:
+        if lookup.find_scopes(context.memories, context.view(), context.own_folders(), key):
+            raise lifecycle.not_in_trash(key, is_there=True)
         raise verbs.unknown.unknown_key(context, key, has_trash=True)
     return lookup.require_single(found, key)
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from commonplace import verbs
 from commonplace.guard import audit
 from commonplace.guard.audit import Facts
-from commonplace.index.port import Row, Transaction
+from commonplace.index.port import Transaction
+from commonplace.index.values import Row
 from commonplace.memories.layout import TRUSTED, config_digest
 from commonplace.memories.lookup import describe, journal_folders, scope_folders
 from commonplace.memories.store import MemoryStore, Watch
@@ -355,7 +356,8 @@ class BookContext:
     def semantic_index(self) -> SemanticIndex:
         """Return the vectors of this book's embedder. Raise EmbedderError where there is no embedder."""
         if self.embedding.semantic is None:
-            from commonplace.recall.meaning import open_semantic_index  # noqa: PLC0415 - recall by words does without
+            from commonplace.embed import choose_embedder  # noqa: PLC0415 - recall by words does without
+            from commonplace.recall.meaning import SemanticIndex  # noqa: PLC0415 - the same
 
             setting = self.settings.embedder
             if setting == "off":
@@ -367,8 +369,8 @@ class BookContext:
                     "This book's own settings name an embedder, and are not trusted.",
                     hint="Look at them with `commonplace config`, then `commonplace config trust`.",
                 )
-            memories, key = self.memories, self.settings.embedder_key
-            self.embedding.semantic = open_semantic_index(memories.index, memories.space, setting, key=key)
+            embedder = choose_embedder(setting, key=self.settings.embedder_key)
+            self.embedding.semantic = SemanticIndex(self.memories.index, self.memories.space, embedder)
         return self.embedding.semantic
 
     def use_counts(self, refs: Sequence[str]) -> Mapping[str, int]:

@@ -65,7 +65,7 @@ def verify(context: BookContext, _: NoRequest) -> VerifyResult:
     if not verbs.tree_opening.has_tree(context):
         return found
     tree = verbs.tree_opening.open_tree(context)
-    in_tree = verify_memories(tree.memories, [source.folder for source in tree.sources()])
+    in_tree = verify_memories(tree.memories, tree.folders())
     return VerifyResult(
         found.ok and in_tree.ok, found.files + in_tree.files, (*found.differences, *in_tree.differences)
     )

@@ -144,7 +144,8 @@ def _find_earlier(unit: Unit, request: UndoRequest) -> tuple[Note, str]:
         hint = f"`commonplace history {key}` lists them."
         if any(item.action in history_files.RELOCATED for item in texts):
             hint += f" {lifecycle.UNDO_A_MOVE}"
-        raise Conflict(f"The text of {key!a} has only {count} to undo.", hint=hint)
+        left = f"has only {count} to undo" if steps else "has not been changed since it was made"
+        raise Conflict(f"The text of {key!a} {left}.", hint=hint)
     else:
         wanted = steps[-request.steps]
     undone = {item.revision.action for item in texts[texts.index(wanted) : -1]}

@@ -12,8 +12,8 @@ from typing import Annotated, Any, NamedTuple
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.rows import row_of, split_path
 from commonplace.model.errors import CommonplaceError, InvalidPath, NotFound, TooLarge
+from commonplace.model.file_results import FileItem, FileList, FileText, ShellResult
 from commonplace.model.memory import Entry, Status, Trust, check_tag, mark_external
-from commonplace.model.results import FileItem, FileList, FileText, ShellResult
 from commonplace.shell.session import ShellSession, format_time, select_last_lines
 from commonplace.shell.view_reader import MAX_LISTED, LimitReached, ViewReader, is_binary
 from commonplace.text.fence import visible

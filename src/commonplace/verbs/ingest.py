@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Annotated, BinaryIO, NamedTuple, cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from commonplace.guard.audit import Facts
 from commonplace.guard.secrets import redact
@@ -21,6 +22,7 @@ from commonplace.model.tree_results import IngestReport, IngestResult, SkippedPl
 from commonplace.text.naming import cut, one_line
 from commonplace.tree.formats import find_reader, is_read_by_file
 from commonplace.tree.ingest import IngestCounts, Ingestion
+from commonplace.tree.settle import settle
 from commonplace.tree.source import FileSet, ReadOptions, SkippedUnit, SourceReader
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.vault.named_files import open_files
@@ -100,6 +102,7 @@ def ingest(context: BookContext, request: IngestRequest) -> IngestReport:
         results = [_try_path(context, tree, path, request) for path in request.paths]
     if not request.dry_run:
         tree.finish()
+        settle(tree)
     return IngestReport(tuple(results))
 
 
@@ -203,11 +206,9 @@ def _check_zone(name: str | None) -> str:
     """Return the name of a time zone. Raises InvalidField for one that this machine does not know."""
     if not name:
         return ""
-    import zoneinfo  # noqa: PLC0415 - only where a zone is named
-
     try:
-        zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         raise InvalidField(
             f"Unknown time zone {name[:60]!a}.", hint="Name it as Europe/Berlin or America/New_York."
         ) from None

@@ -17,9 +17,9 @@ from commonplace.memories import history, lifecycle
 from commonplace.memories.reconcile import UNMENDED
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import CommonplaceError, InvalidField
+from commonplace.model.journal_results import CompactResult, JournalRun, Lesson, RecentEntries, RecordRunResult
 from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry, MemoryType, Status, Trust
-from commonplace.model.results import CompactResult, JournalRun, Lesson, RecentEntries, RecordRunResult
 from commonplace.model.scope import Role, Scope
 from commonplace.text.fence import visible
 from commonplace.text.notes import check_text

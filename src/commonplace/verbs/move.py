@@ -69,7 +69,7 @@ class RenameRequest(NamedTuple):
     no_tool="memory_store in the other scope, then memory_forget",
 )
 def move(context: BookContext, request: MoveRequest) -> StoreResult:
-    """Move a memory to another project or scope, or give it another key.
+    """Move a memory to another project or scope, or give it a new key.
 
     Its history comes along, and links that lead to it follow; the answer names those that agents cannot follow into
     another project. To take it back, move it back. An agent moves memories among its own scopes.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from commonplace import verbs
 from commonplace.guard import find_secret_in_id
@@ -53,6 +53,9 @@ from commonplace.vault.paths import KEEPER, PRIVATE, SOURCE_PAGE, TREE
 from commonplace.vault.port import Vault
 from commonplace.verbs.context import BookContext, log
 from commonplace.verbs.project import enter_project, name_in_others, remember_evidence
+
+if TYPE_CHECKING:
+    from commonplace.model.choices import RoleChoice
 
 _IDS = ("session", "agent", "project")
 
@@ -335,7 +338,7 @@ class OpenBook:
         agent: str | None = None,
         session: str | None = None,
         sealed: bool | None = None,
-        role: str | None = None,
+        role: RoleChoice | None = None,
         cwd: str | os.PathLike[str] | None = None,
         surface: str = "library",
         for_repair: bool = False,
@@ -377,7 +380,7 @@ class OpenBook:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def as_role(self, role: str) -> Self:
+    def as_role(self, role: RoleChoice) -> Self:
         """Return this book for another role: any for a person, else one that may do less. It closes with this book."""
         return type(self)(self._context.for_role(read_role(role)))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from commonplace import verbs
 from commonplace.guard.audit import Facts, scope_kind
-from commonplace.index.port import EntryCandidate
+from commonplace.index.values import EntryCandidate
 from commonplace.memories import lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import EmbedderError, InvalidField, NoteInConflict, NotFound, Unreadable
@@ -58,6 +58,8 @@ _NO_TERMS = QueryTerms(())
 _TRUSTED_LEAST = (Trust.EXTERNAL, Trust.AGENT, Trust.HUMAN)
 SINCE = Arg("only what happened then or later: 2026-11-15, 7d, 2h, yesterday", "TIME", tool_help="2026-11-15, 7d")
 
+SWITCHED_OFF = "Memory is switched off here."  # why there are no hits
+
 
 class RecallRequest(NamedTuple):
     """What `recall` is asked."""
@@ -78,7 +80,11 @@ class RecallRequest(NamedTuple):
         Sequence[str], Arg("only with all of these tags", tool_help="all of these", other_option="tag")
     ] = ()
     kinds: Annotated[
-        Sequence[str], Arg("what to search: memory, journal; or leaf: mail, chat and documents", tool_help="or leaf")
+        Sequence[str],
+        Arg(
+            "what to search: memory, journal; or of mail, chat and documents: leaf, summary, digest",
+            tool_help="or leaf, summary",
+        ),
     ] = KINDS
     since: Annotated[str | None, SINCE] = None
     until: Annotated[
@@ -142,7 +148,7 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     latest first.
     """
     if not context.settings.enabled:
-        return RecallResult((), 0, reason="Memory is switched off here.")
+        return RecallResult((), 0, reason=SWITCHED_OFF)
     query = _make_query(request)
     context.check_all(request.everything)
     folders = []
@@ -151,7 +157,7 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     if "journal" in query.kinds:
         folders += context.journals_to_search(request.scope, everything=request.everything)
     query = query._replace(folders=tuple(map(str, folders)))
-    found, notice = _search(context, query)
+    found = _search(context, query)
     terms = query_terms(query.query)
     hits = [make_hit(context, item, terms, query.budget_tokens) for item in found.hits]
     memories = [item for item, hit in zip(found.hits, hits, strict=True) if hit.kind is HitKind.MEMORY]
@@ -161,9 +167,13 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     explained = tuple(item.parts for item in found.hits) if request.explain else ()
     linked = _linked_hits(context, hits, query.limit) if request.related else []
     reason = _explain_nothing(context, query) if not hits else ""
-    notices = " ".join(filter(None, (notice, context.unusable_notice(folders), context.notice)))
+    notices = " ".join(filter(None, (found.notice, context.unusable_notice(folders), context.notice)))
     result = RecallResult((*hits, *linked), found.total, found.hidden, explained, notices, reason)
-    return verbs.tree_search.add_leaves(context, query, result) if "leaf" in query.kinds else result
+    if "leaf" in query.kinds:
+        result = verbs.tree_search.add_leaves(context, query, result)
+    if "summary" in query.kinds or "digest" in query.kinds:
+        result = verbs.tree_nodes.add_nodes(context, query, result)
+    return result
 
 
 def count_elsewhere(context: BookContext, request: RecallRequest) -> dict[str, int]:
@@ -173,7 +183,7 @@ def count_elsewhere(context: BookContext, request: RecallRequest) -> dict[str, i
     own = set(context.own_folders().values())
     others = [folder for folder in context.folders_to_search(None, everything=True) if folder not in own]
     query = _make_query(request._replace(limit=MAX_LIMIT, strong=True, kinds=("memory",)))
-    found = _search(context, query._replace(folders=tuple(map(str, others))))[0].hits if others else ()
+    found = _search(context, query._replace(folders=tuple(map(str, others)))).hits if others else ()
     scopes = [context.locate(item.candidate.folder, item.candidate.name)[0] for item in found]
     return dict(Counter(f"{scope.kind.value} {scope.id or ''}".strip() for scope in scopes))
 
@@ -185,8 +195,7 @@ def find_nearest(context: BookContext, text: str) -> tuple[str, str] | None:
     """
     folders = tuple(map(str, context.folders_to_search(None)))
     query = RecallQuery(text[:QUERY_LENGTH].replace('"', " "), folders, kinds=("memory",), limit=1, strong=True)
-    found = _search(context, query.validate())[0]
-    for item in found.hits[:1]:
+    for item in _search(context, query.validate()).hits[:1]:
         scope, key = context.locate(item.candidate.folder, item.candidate.name)
         return scope.kind.value, key
     return None
@@ -203,17 +212,16 @@ def _make_query(request: RecallRequest) -> RecallQuery:
     ).validate()  # fmt: skip
 
 
-def _search(context: BookContext, query: RecallQuery) -> tuple[SearchResult, str]:
-    """Return what a search found, and a notice where it had to do without meaning."""
+def _search(context: BookContext, query: RecallQuery) -> SearchResult:
+    """Return what a search found, with a notice where it had to do without meaning."""
     try:
         is_semantic = query.mode != "lexical" and bool(query.query.strip())
-        found = _search_in(context, query, context.semantic_index() if is_semantic else None)
-        return found, found.notice
+        return _search_in(context, query, context.semantic_index() if is_semantic else None)
     except EmbedderError as error:
         if query.mode == "semantic":
             raise
         notice = f"Searched by words alone. {error.message}" if context.settings.embedder != "off" else ""
-        return _search_in(context, query._replace(mode="lexical"), None), notice
+        return _search_in(context, query._replace(mode="lexical"), None)._replace(notice=notice)
 
 
 def _search_in(context: BookContext, query: RecallQuery, semantic: SemanticIndex | None) -> SearchResult:
@@ -231,7 +239,7 @@ def _explain_nothing(context: BookContext, query: RecallQuery) -> str:
     stored = _search_in(context, RecallQuery(folders=query.folders, kinds=query.kinds, limit=1), None)
     if not stored.hits and not stored.hidden:
         return "Nothing is stored here yet."
-    if query.strong and _search(context, query._replace(strong=False, limit=1))[0].hits:
+    if query.strong and _search(context, query._replace(strong=False, limit=1)).hits:
         return "No strong match. Without `strong` you see the weaker ones."
     return "Nothing found that passes the filters." if has_filters(query) else "Nothing found."
 
@@ -309,19 +317,12 @@ def _linked_hits(context: BookContext, hits: Sequence[Hit], limit: int) -> list[
 
 def _newest_hit(context: BookContext, item: MemoryItem, source: Hit) -> list[Hit]:
     """Return the newest entry of a memory as a hit that another one led to, and as strong as that one."""
-    memory = _load(context, item.path)
-    newest = memory.newest if memory is not None else None
-    if newest is None:
-        return []
-    when = newest.occurred or newest.time
-    return [
-        Hit(
-            kind=HitKind.MEMORY, ref=f"{item.scope}/{item.key}", key=item.key, scope=item.scope,
-            scope_id=item.scope_id, path=item.path, entry=newest.id, text=newest.text, summary=item.summary,
-            author=newest.author, trust=newest.trust.value, time_start=when, time_end=when, updated=item.updated,
-            score=0.0, revision=item.revision, sources=(source.entry,), status=item.status, strong=source.strong,
-        )
-    ]  # fmt: skip
+    folder, name = split_path(resolve(item.path))
+    with context.reading() as index:
+        row = index.get(folder, name)
+        newest = [known for known in index.entries(folder, name) if known.end is None][-1:]
+    found = [ScoredCandidate(EntryCandidate(folder, name, one, row), 0.0, {}, source.strong) for one in newest]
+    return [make_hit(context, one)._replace(sources=(source.entry,)) for one in found]
 
 
 def _load(context: BookContext, path: str) -> Memory | None:
@@ -346,14 +347,9 @@ def timeline(context: BookContext, request: TimelineRequest) -> Sequence[Hit]:
     is_on = context.settings.enabled
     folders = [*context.folders_to_search(None), *context.journals_to_search(None)] if is_on else []
     query = RecallQuery(
-        "",
-        tuple(map(str, folders)),
-        since=request.since,
-        limit=request.limit,
-        sort="recency",
-        session=request.of_session,
-        replaced=True,
-    )
+        "", tuple(map(str, folders)), since=request.since, limit=request.limit, sort="recency",
+        session=request.of_session, replaced=True,
+    )  # fmt: skip
     found = _search_in(context, query.validate(), None)
     return [make_hit(context, item) for item in found.hits]
 

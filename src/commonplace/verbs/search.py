@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, NamedTuple
 
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, LinkRefused, NotFound, TooLarge
+from commonplace.model.file_results import LineMatch, LineMatches
 from commonplace.model.lazy import Log
-from commonplace.model.results import LineMatch, LineMatches
 from commonplace.model.settings import LIMITS
 from commonplace.shell.command import describe_error
 from commonplace.shell.patterns import Pattern, check_length, compile_re2

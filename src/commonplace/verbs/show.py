@@ -10,6 +10,7 @@ from commonplace import verbs
 from commonplace.memories import history, lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import CommonplaceError, InvalidKey, NotFound
+from commonplace.model.lazy import lazy
 from commonplace.model.memory import Memory, Status, Trust
 from commonplace.model.results import MemoryItem
 from commonplace.model.scope import Role, Scope, ScopeKind
@@ -44,6 +45,7 @@ JOURNAL_PLACE = "journal"
 RESOURCE_PREFIX = "book://"
 _PLACES = (*ScopeKind, JOURNAL_PLACE)
 _UNIT_PREFIXES = ("u-", "leaf-")  # of what the tree has
+_NODE = lazy(r"(?:L\d\d?|topic|digest)-")  # how the id of what stands above its leaves begins
 
 
 class ShowRequest(NamedTuple):
@@ -116,6 +118,8 @@ def find_memory(context: BookContext, ref: str, scope: str | None) -> Memory:
             memory = _load_path(context, ref)
         elif ref.startswith(_UNIT_PREFIXES):
             memory = verbs.tree_search.find_leaf(context, ref) or _load_nearest(context, ref)
+        elif _NODE.match(ref):
+            memory = verbs.tree_nodes.find_node(context, ref) or _load_nearest(context, ref)
         else:
             memory = _load_nearest(context, ref)
     if memory is not None:

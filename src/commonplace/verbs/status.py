@@ -22,7 +22,15 @@ from commonplace.model import VERSION
 from commonplace.model.errors import CommonplaceError, InvalidSettings, NotPermitted
 from commonplace.model.memory import Status
 from commonplace.model.results import BookStatus, ScopeStatus
-from commonplace.model.settings import INCLUDED, Setting, explain_settings, load_settings, mask_password
+from commonplace.model.settings import (
+    INCLUDED,
+    KEYS,
+    Setting,
+    explain_settings,
+    load_settings,
+    mask_password,
+    read_summariser,
+)
 from commonplace.tree.store import list_sources
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER
@@ -32,7 +40,7 @@ from commonplace.verbs.opening import check_ids, read_valid_config
 from commonplace.verbs.show import find_unaccepted
 from commonplace.verbs.verb import Access, Arg, NoRequest, verb
 
-_NOT_IN_FILE = ("root", "session", "embedder_key")  # a book cannot say where it is, nor who opens it
+_NOT_IN_FILE = ("root", "session", *KEYS)  # a book cannot say where it is, nor who opens it
 _NO_TOOL = "about the whole book: for a person"
 
 
@@ -128,12 +136,16 @@ def _file_size(path: str) -> int:
 
 
 def _leaves_machine(context: BookContext) -> tuple[str, ...]:
-    """Return what is sent over the network: nothing, unless a person chose a service as the embedder."""
+    """Return what is sent over the network: nothing, unless a person chose a service."""
+    found = []
     kind, _, rest = context.settings.embedder.partition(":")
-    if kind not in ("openai", "ollama"):
-        return ()
-    address = rest.partition("@")[2] or "this machine's own Ollama"
-    return (f"texts and questions, to be embedded, to {mask_password(address)}",)
+    if kind in ("openai", "ollama"):
+        address = rest.partition("@")[2] or "this machine's own Ollama"
+        found.append(f"texts and questions, to be embedded, to {mask_password(address)}")
+    summariser = read_summariser(context.settings.summariser)
+    if summariser.is_known:
+        found.append(f"mail, chat and documents, to be summarised, to {mask_password(summariser.address)}")
+    return tuple(found)
 
 
 @verb(Access.READ, no_tool=_NO_TOOL, repairs=True)
@@ -158,7 +170,7 @@ def configure(context: BookContext, request: ConfigureRequest) -> Sequence[Setti
     name = request.name
     if not context.sees_all:
         raise NotPermitted("Only a person changes settings.")
-    if name in _NOT_IN_FILE:
+    if name in _NOT_IN_FILE and request.value is not None:
         raise InvalidSettings(f"{name} cannot be set in a book's config.toml.", hint="Use a flag or the environment.")
     memories = context.memories
     with memories.vault.lock(memories.space, "config", memories.lock_timeout):

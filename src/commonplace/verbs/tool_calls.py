@@ -48,7 +48,7 @@ def name_tools(words: str, names: Collection[str]) -> str:
 def _name_call(match: re.Match[str], names: Collection[str]) -> str:
     run, command, argument = match[1] or "", match[2], match[3].strip()
     name, bracket, place = _CALLS.get(command, "").partition("(")
-    if name in names and "--" not in argument:
+    if name in names and "--" not in argument and (argument or command != "restore"):  # which lists, without a key
         call = f"{name}{bracket}{place}".format(argument) if argument else name
         return f"{_VERBS[run][0]}`{call}`"
     line = f"`commonplace {command}{match[3]}`"

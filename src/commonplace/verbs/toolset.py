@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import cache
 from threading import Lock
 from time import perf_counter_ns
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from commonplace import verbs
 from commonplace.guard import protocol
@@ -47,6 +47,9 @@ from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import Answer, Arguments, Schema, Tool, check_arguments, named_memories
 from commonplace.verbs.tool_calls import name_tools
 
+if TYPE_CHECKING:
+    from commonplace.model.choices import RoleChoice
+
 ON_REQUEST = {
     "files": frozenset({Role.AGENT}),
     "pair": frozenset(Role),
@@ -64,7 +67,7 @@ class _OpenBook(Protocol):
     def context(self) -> BookContext:
         """What the verbs work on."""
 
-    def as_role(self, role: str) -> _OpenBook:
+    def as_role(self, role: RoleChoice) -> _OpenBook:
         """Return this book for another role."""
 
 
@@ -122,7 +125,7 @@ def tools_for(role: Role | str, extra: Collection[str] = (), *, read_only: bool 
     ]
 
 
-def toolset(book: _OpenBook, role: Role | str = Role.AGENT, *, extra: Collection[str] = ()) -> list[BoundTool]:
+def toolset(book: _OpenBook, role: RoleChoice = Role.AGENT, *, extra: Collection[str] = ()) -> list[BoundTool]:
     """Return the tools of a role, bound to a book. The role decides what a call may do, not who opened the book.
 
     It may be any role for a person, and else one that may do no more than the book's own. The book's setting `protocol`

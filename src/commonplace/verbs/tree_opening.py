@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-from commonplace.index.port import EntryCandidate
+from commonplace.embed import StaticEmbedder
 from commonplace.index.sqlite.database import SqliteIndex
+from commonplace.index.values import EntryCandidate
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import NotPermitted, StorageError
 from commonplace.model.memory import Trust
 from commonplace.model.results import Hit, HitKind
 from commonplace.model.scope import ScopeKind
 from commonplace.recall.candidates import cut_passage
-from commonplace.recall.meaning import SemanticIndex, open_semantic_index
+from commonplace.recall.meaning import SemanticIndex
 from commonplace.recall.ranking import ScoredCandidate
 from commonplace.state.port import last_look
 from commonplace.text.naming import make_summary
@@ -32,7 +33,6 @@ from commonplace.vault.paths import TREE
 from commonplace.verbs.context import BookContext
 
 TREE_DATABASE = "tree.db"
-_BULK_EMBEDDER = "static"  # bulk text: the model inside the install would take hours for a mailbox
 _PASSAGES = 8  # of a long message that have a vector of their own: one of all of it says too little of each
 _NO_TERMS = QueryTerms(())
 
@@ -79,8 +79,8 @@ def _open_semantic(context: BookContext, store: MemoryStore) -> SemanticIndex | 
     """Return the vectors of the tree, by the table inside the install; None where meaning is switched off."""
     if context.settings.embedder == "off":
         return None
-    if context.shared.tree_semantic is None:
-        context.shared.tree_semantic = open_semantic_index(store.index, store.space, _BULK_EMBEDDER, passages=_PASSAGES)
+    if context.shared.tree_semantic is None:  # the table: the model inside the install would take hours for a mailbox
+        context.shared.tree_semantic = SemanticIndex(store.index, store.space, StaticEmbedder(), passages=_PASSAGES)
     return context.shared.tree_semantic
 
 

@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, NamedTuple
 
-from commonplace.index.port import Transaction, Window
+from commonplace import verbs
+from commonplace.index.port import Transaction
+from commonplace.index.values import Window
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Memory, MemoryType, Meta, Trust
@@ -205,7 +207,12 @@ def query_topic(context: BookContext, request: QueryTopicRequest) -> TreeHits:
         near = _find_entities(tree, sources, words[:1], ENTITY_KINDS) if words else []
         return TreeHits((), 0, truncated=False, nearest=tuple(item.canonical_id for item in near[:_MOST_NEAREST]))
     since = _begin_window(tree, request.time_window_days)
-    return _ask(tree, sources, UnitQuery(sources, request.query, since, labels=sorted(labels), limit=request.limit))
+    found = _ask(tree, sources, UnitQuery(sources, request.query, since, labels=sorted(labels), limit=request.limit))
+    if request.time_window_days is not None:
+        return found
+    topics = verbs.tree_nodes.find_topic_hits(tree, sources, labels)
+    hits = (*topics, *found.hits)[: request.limit]
+    return found._replace(hits=hits, total=found.total + len(topics))
 
 
 def _begin_window(tree: TreeStore, days: int | None) -> str:
@@ -329,7 +336,7 @@ def find_leaf(context: BookContext, ref: str) -> Memory | None:
 
 _OUTSIDE = {"source": "tree", "trust": "external"}
 _NOBODY = "Nobody and nothing of that name is mentioned."
-_HIT_ROWS = rows_schema("ref", "text", "author", "trust", "time", "title", "tree")
+HIT_ROWS = rows_schema("ref", "text", "author", "trust", "time", "title", "tree")
 
 
 def unit_data(hit: Hit) -> dict[str, Any]:
@@ -343,7 +350,8 @@ def unit_data(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _hits_text(hits: Sequence[Hit], heading: str) -> str:
+def hits_text(hits: Sequence[Hit], heading: str) -> str:
+    """Return hits as text, each fenced, below a heading."""
     return "\n".join([f"{heading} {REFERENCE}", *map(hit_text, hits)]) if hits else heading
 
 
@@ -358,7 +366,7 @@ def _render_hits(found: TreeHits, _: object) -> Answer:
     if found.nearest:
         data["nearest"] = [*map(visible, found.nearest)]
         heading = "Unknown id. Like it:\n" + fence("\n".join(map(one_line, found.nearest)), _OUTSIDE)
-    lines = [_hits_text(found.hits, heading)]
+    lines = [hits_text(found.hits, heading)]
     if found.authors:
         names = "\n".join(f"{one_line(item.author)}: {item.units}" for item in found.authors)
         lines += ["Who wrote most:", fence(names, _OUTSIDE)]
@@ -380,14 +388,14 @@ def _render_leaves(found: LeafList, _: object) -> Answer:
     names = [*map(visible, found.missing)]
     data = {"hits": [*map(unit_data, found.hits)], "missing": names}
     missing = f"Missing: {', '.join(names)}" if names else ""
-    return Answer(data, "\n".join(filter(None, (_hits_text(found.hits, f"{len(found.hits)} found."), missing))))
+    return Answer(data, "\n".join(filter(None, (hits_text(found.hits, f"{len(found.hits)} found."), missing))))
 
 
 _HITS = result_schema(
     "hits",
     "total",
     "truncated",
-    hits=_HIT_ROWS,
+    hits=HIT_ROWS,
     total="integer",
     truncated="boolean",
     authors=rows_schema("author", units="integer"),
@@ -412,6 +420,6 @@ TOOLS = (
     make_tool(
         fetch_leaves, "memory_tree_fetch_leaves", "Read leaves in full", "tree",
         "Read what hits name, whole. Quote only from this; cite as [^1] with a footnote `[^1]: REF · SOURCE`.",
-        result_schema("hits", "missing", hits=_HIT_ROWS, missing=TEXTS), _render_leaves,
+        result_schema("hits", "missing", hits=HIT_ROWS, missing=TEXTS), _render_leaves,
     ),
 )  # fmt: skip

@@ -6,19 +6,18 @@ from typing import Annotated, NamedTuple
 
 from commonplace import verbs
 from commonplace.guard.audit import Facts
-from commonplace.index.port import Window
+from commonplace.index.values import Window
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.tree_results import EntityMerge, TreeForgetResult, TreeSourceInfo, TreeStatus
 from commonplace.text.words import fold_text
 from commonplace.tree.entities import ENTITY_KINDS
 from commonplace.tree.forget import forget_source
-from commonplace.tree.retrieve import count_leaves
+from commonplace.tree.settle import count_pending, settle
 from commonplace.tree.store import TreeStore
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tree_opening import open_tree
 from commonplace.verbs.verb import Access, Arg, NoRequest, verb
 
-_MOST_PENDING = 100_000
 _NO_TOOL = "about the tree itself: for a person"
 _ENTITY = Arg("an id, as tree search-entities shows it: person:ann@example.org", is_positional=True)
 
@@ -51,8 +50,9 @@ def tree_status(context: BookContext, _: NoRequest) -> TreeStatus:
     sources = tree.freshen()
     with tree.reading() as index:
         units = index.measure(Window([str(source.folder) for source in sources])).number
-        entities, pending = index.count_labels(ENTITY_KINDS), len(index.unlabelled(_MOST_PENDING))
-    return TreeStatus(count_leaves(tree), units, 0, entities, len(sources), pending)
+        entities, levels = index.count_labels(ENTITY_KINDS), index.count_nodes()
+    summaries = sum(number for level, (number, _) in levels.items() if level)
+    return TreeStatus(levels.get(0, (0, 0))[0], units, summaries, entities, len(sources), count_pending(tree))
 
 
 @verb(
@@ -92,7 +92,9 @@ def tree_forget(context: BookContext, request: TreeForgetRequest) -> TreeForgetR
     tree = open_tree(context)
     source = tree.source(request.source)
     verbs.ingest.forget_signatures(context, source)
-    return forget_source(tree, source)
+    done = forget_source(tree, source)
+    settle(tree)
+    return done
 
 
 def _describe_merge(result: EntityMerge, _: object) -> Facts:

@@ -5,7 +5,7 @@ The verbs that take a key load it only when they have not found the memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from commonplace.memories import history, lookup
 from commonplace.model.errors import CommonplaceError, NotFound
@@ -13,6 +13,11 @@ from commonplace.model.scope import Scope
 from commonplace.text.nearest import find_nearest_names
 from commonplace.vault.paths import EVERYTHING
 from commonplace.verbs.context import BookContext
+
+
+def find_near_names(wanted: str, names: Iterable[str]) -> list[str]:
+    """Return the names that were probably meant by one that is unknown, the likeliest first."""
+    return find_nearest_names(wanted, names)
 
 
 def unknown_key(

@@ -78,7 +78,8 @@ def _find_program(name: str, folder: str, environment: Mapping[str, str]) -> tup
     found = find_on_path(name, environment)
     if found and (beside is None or os.path.realpath(found) == os.path.realpath(beside)):
         return (found,)
-    return (beside,) if beside else (sys.executable, "-m", _MODULES[name])
+    # -P: hosts start us in the user's repository, and its modules must not be taken for ours.
+    return (beside,) if beside else (sys.executable, "-P", "-m", _MODULES[name])
 
 
 def find_on_path(name: str, environment: Mapping[str, str]) -> str | None:
@@ -158,15 +159,16 @@ def parse_call(words: Sequence[object]) -> HostCall | None:
 def split_program(words: Sequence[str]) -> tuple[str, list[str]]:
     """Return the name of our program that words start, and its arguments; an empty name for any other program.
 
-    Only the forms that `find_commands` makes are known: the program by its name or its absolute path, `python -m`, and
-    `uvx --from`.
+    Only the forms that `find_commands` makes are known: the program by its name or its absolute path, `python -P -m`
+    (before, `python -m`), and `uvx --from`.
     """
     for name, module in _MODULES.items():
         match words:
             case [program, *rest] if _is_program(program, name):
                 return name, rest
-            case [python, "-m", found, *rest] if found == module and _is_absolute(python):
-                return name, rest
+            case [python, "-P", "-m", found, *rest] | [python, "-m", found, *rest] if found == module:
+                if _is_absolute(python):
+                    return name, rest
             case [uvx, "--from", package, found, *rest] if package in _PACKAGES and found == name:
                 if _is_program(uvx, "uvx"):
                     return name, rest

@@ -11,6 +11,7 @@ import importlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from commonplace import verbs
 from commonplace.hosts.config_edit import files, notes
 from commonplace.hosts.config_edit.commands import COMMANDS_ON_PATH, find_commands
 from commonplace.hosts.config_edit.entries import find_roots
@@ -174,9 +175,7 @@ def load_host(name: str) -> Host:
     """Return the host of a name; raise UnknownHost where there is none."""
     known = list_hosts()
     if name not in known:
-        from commonplace.text.nearest import find_nearest_names  # noqa: PLC0415 - difflib, only for a mistake
-
-        near = find_nearest_names(name, known)
+        near = verbs.unknown.find_near_names(name, known)
         guess = f" Did you mean {' or '.join(near)}?" if near else ""
         raise UnknownHost(
             f"Unknown host {name[:40]!a}.{guess}",

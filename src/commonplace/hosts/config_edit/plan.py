@@ -25,6 +25,8 @@ from commonplace.hosts.config_edit.parts import ConfigEntry, MarkedBlock, OwnedF
 from commonplace.hosts.config_edit.text_edit import find_block, insert_block, remove_block
 from commonplace.model.errors import HostFileUnusable, NotOurs
 
+_NO_FILE = "/dev/null"  # what a diff calls a file that is not there
+
 
 class FileChange(NamedTuple):
     """A file as it is, and its text afterwards (None: no file)."""
@@ -46,7 +48,9 @@ class FileChange(NamedTuple):
     def diff(self) -> str:
         """Return the change as a unified diff."""
         old, new = ((text or "").splitlines(keepends=True) for text in (self.snapshot.text, self.text))
-        lines = difflib.unified_diff(old, new, f"a/{self.snapshot.file}", f"b/{self.snapshot.file}")
+        names = (("a", self.snapshot.text), ("b", self.text))
+        before, after = (_NO_FILE if text is None else f"{side}/{self.snapshot.file}" for side, text in names)
+        lines = difflib.unified_diff(old, new, before, after)
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 

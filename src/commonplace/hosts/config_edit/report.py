@@ -118,7 +118,7 @@ def _report_scope(host: Host, target: Target, found: _Entries, checked: Checked)
         if isinstance(value, dict) and (value.get("enabled") is False or value.get("disabled") is True):
             problems[f"The server is switched off in {_find_path(part)}."] = _find_path(part)
     if not set(map(_find_place, host.build_parts(target))) <= {_find_place(part) for part, _ in found}:
-        problems[f"Not all of it is as this version writes it: `{repair}`."] = _find_path(found[0][0])
+        problems["Some of our entries are missing or out of date."] = _find_path(found[0][0])
     command = next((words for words in programs if split_program(words)[0] == "commonplace"), next(iter(programs), ()))
     since = find_since(host, target) or find_oldest(part for part, _ in found)
     helps = bool(problems) and _may_help(host, target._replace(has_protocol=has_protocol))
@@ -176,7 +176,7 @@ def _make_command(host: Host, target: Target, *, has_protocol: bool = False) -> 
 def _check_program(words: tuple[str, ...], target: Target, checked: Checked) -> str:
     """Return what is wrong with a program of ours in a host's files, in half a sentence; nothing where it runs."""
     if not is_startable(words[0], target.environment):
-        return "which is not there"
+        return "which does not exist"
     may_run = not (target.scope == PROJECT and os.path.isabs(words[0])) and "--from" not in words  # uvx may download
     if checked is None or not may_run:
         return ""

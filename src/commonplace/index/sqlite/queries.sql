@@ -232,8 +232,8 @@ SELECT no FROM entry WHERE worded = 0 AND +space = ? AND recorded_to IS NULL ORD
 
 -- name: unworded
 -- With what stands before and after: in its conversation, else in its note; a mail or a section speaks for itself.
--- The name of a memory's file is its key; that of a unit's file says no more than its title.
-SELECT e.no, e.text, e.author, e.moment, e.tags, CASE WHEN e.id >= 'u-' AND e.id < 'u.' THEN '' ELSE e.name END,
+-- The name of a memory's file is its key; that of a file of the tree says no more than its title.
+SELECT e.no, e.text, e.author, e.moment, e.tags, CASE WHEN e.folder LIKE '/tree/%' THEN '' ELSE e.name END,
        CASE WHEN m.given THEN m.summary ELSE '' END, m.tags,
        CASE WHEN e.thread IS NULL AND e.id >= 'u-' AND e.id < 'u.' THEN NULL
        WHEN e.thread IS NULL THEN
@@ -410,14 +410,14 @@ DELETE FROM vector;
 UPDATE entry SET embedded = 0 WHERE embedded = 1;
 
 -- name: unembedded
-SELECT e.no, e.thread, CASE WHEN e.id >= 'u-' AND e.id < 'u.' THEN coalesce(m.summary, '') ELSE e.name END, coalesce(m.tags, '[]'),
-       e.tags, e.text
+SELECT e.no, e.thread, CASE WHEN e.folder LIKE '/tree/%' THEN coalesce(m.summary, '') ELSE e.name END,
+       coalesce(m.tags, '[]'), e.tags, e.text
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.embedded = 0 AND +e.space = ? ORDER BY e.no LIMIT ?;  -- +: by what is waiting, not by its space
 
 -- name: entries_to_embed
-SELECT e.no, e.thread, CASE WHEN e.id >= 'u-' AND e.id < 'u.' THEN coalesce(m.summary, '') ELSE e.name END, coalesce(m.tags, '[]'),
-       e.tags, e.text
+SELECT e.no, e.thread, CASE WHEN e.folder LIKE '/tree/%' THEN coalesce(m.summary, '') ELSE e.name END,
+       coalesce(m.tags, '[]'), e.tags, e.text
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? ORDER BY e.no LIMIT ?;
 
@@ -425,9 +425,9 @@ WHERE e.space = ? ORDER BY e.no LIMIT ?;
 SELECT (SELECT count(*) FROM entry WHERE embedded = 0 AND +space = ?1), (SELECT count(*) FROM entry WHERE space = ?1);
 
 -- name: put_vector
--- Nothing is later than a turn of a conversation, or a unit of the tree: that compares memories.
+-- Nothing is later than a turn of a conversation, or what is in the tree: that compares memories.
 INSERT INTO vector (no, data, later)
-VALUES (?1, ?2, (SELECT CASE WHEN thread IS NOT NULL OR (id >= 'u-' AND id < 'u.') THEN 0 END FROM entry WHERE no = ?1))
+VALUES (?1, ?2, (SELECT CASE WHEN thread IS NOT NULL OR folder >= '/tree/' AND folder < '/tree0' THEN 0 END FROM entry WHERE no = ?1))
 ON CONFLICT (no) DO UPDATE SET data = excluded.data, later = excluded.later;
 
 -- name: uncompared
@@ -566,3 +566,137 @@ DELETE FROM author_name WHERE NOT EXISTS (
 
 -- name: named_authors
 SELECT DISTINCT author FROM author_name WHERE space = ? AND word IN (SELECT value FROM json_each(?)) ORDER BY author;
+
+-- name: changed_files
+SELECT folder, name FROM changed_file WHERE space = ? ORDER BY folder, name LIMIT ?;
+
+-- name: count_changed_files
+SELECT count(*) FROM changed_file WHERE space = ?;
+
+-- name: unmark_file
+DELETE FROM changed_file WHERE space = ? AND folder = ? AND name = ?;
+
+-- name: changed_hours
+SELECT hour FROM changed_hour WHERE space = ? ORDER BY hour;
+
+-- name: mark_hour
+INSERT OR IGNORE INTO changed_hour (space, hour) VALUES (?, ?);
+
+-- name: unmark_hour
+DELETE FROM changed_hour WHERE space = ? AND hour = ?;
+
+-- name: changed_labels
+SELECT c.label, coalesce(l.label, '') FROM changed_label c LEFT JOIN label l ON l.number = c.label ORDER BY c.label LIMIT ?;
+
+-- name: count_changed_labels
+SELECT count(*) FROM changed_label;
+
+-- name: count_in_states
+SELECT count(*) FROM node WHERE space = ? AND state > 0;
+
+-- name: unmark_label
+DELETE FROM changed_label WHERE label = ?;
+
+-- name: put_node
+INSERT INTO node (space, id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (space, id) DO UPDATE SET
+    source = excluded.source, level = excluded.level, folder = excluded.folder, name = excluded.name, place = excluded.place, first = excluded.first,
+    last = excluded.last, units = excluded.units, tokens = excluded.tokens, print = excluded.print,
+    model = excluded.model;
+
+-- name: drop_node
+DELETE FROM node WHERE space = ? AND id = ? AND folder = ? AND name = ?;
+
+-- name: put_state
+UPDATE node SET state = ? WHERE space = ? AND id = ?;
+
+-- name: raise_state
+UPDATE node SET state = max(state, ?) WHERE space = ? AND id = ?;
+
+-- name: unseal
+UPDATE node SET parent = '' WHERE space = ? AND parent = ? AND parent != '';
+
+-- name: seal
+UPDATE node SET parent = ? WHERE space = ? AND id = ?;
+
+-- name: nodes
+SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
+FROM node WHERE space = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY id;
+
+-- name: nodes_of
+SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
+FROM node WHERE space = ? AND folder = ? AND name = ? ORDER BY place, id;
+
+-- name: children
+SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
+FROM node INDEXED BY node_below WHERE space = ? AND parent = ? AND parent != '' ORDER BY first, id;
+
+-- name: waiting_nodes
+SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
+FROM node INDEXED BY node_waiting WHERE space = ? AND source = ? AND level = ? AND parent = '' AND (first, id) > (?, ?)
+ORDER BY first, id LIMIT ?;
+
+-- name: nodes_in_state
+SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
+FROM node WHERE space = ? AND state = ? AND state > 0 ORDER BY level, id LIMIT ?;
+
+-- name: nodes_not_by
+SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
+FROM node INDEXED BY node_written WHERE space = ? AND model != ? AND level > 0 ORDER BY level, id LIMIT ?;
+
+-- name: count_nodes
+SELECT level, count(*), sum(parent = '') FROM node WHERE space = ?1 AND (?2 IS NULL OR source = ?2) GROUP BY level ORDER BY level;
+
+-- name: entry_numbers
+SELECT no FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL ORDER BY place;
+
+-- name: drop_topic
+DELETE FROM topic WHERE space = ? AND folder = ? AND name = ?;
+
+-- name: put_topic
+INSERT OR REPLACE INTO topic (space, entity, folder, name, title, state, first, last, units, hotness)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: topics_about
+SELECT entity, folder, name, title, state, first, last, units, hotness
+FROM topic WHERE space = ? AND entity IN (SELECT value FROM json_each(?)) ORDER BY entity;
+
+-- name: topic_rows
+SELECT entity, folder, name, title, state, first, last, units, hotness
+FROM topic WHERE space = ?1 AND (?2 IS NULL OR state = ?2) ORDER BY state, hotness DESC, entity LIMIT ?3;
+
+-- name: surfaces
+SELECT label, surface FROM label WHERE label IN (SELECT value FROM json_each(?));
+
+-- name: mention_spans
+SELECT DISTINCT e.no, e.folder, e.name, e.moment, e.author, (
+    SELECT json_extract(item.value, '$[1]') FROM json_each(e.extra) item WHERE json_extract(item.value, '$[0]') = 'signals')
+FROM json_each(?) asked CROSS JOIN label l ON l.label = asked.value
+CROSS JOIN mention m ON m.label = l.number
+CROSS JOIN entry e ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL
+ORDER BY e.moment DESC, e.no DESC LIMIT ?;
+
+-- name: units_between
+SELECT e.no FROM entry e INDEXED BY entry_unit_time
+WHERE e.space = ? AND e.moment >= ? AND e.moment < ? AND e.id >= 'u-' AND e.id < 'u.' AND e.recorded_to IS NULL
+ORDER BY e.moment, e.id;
+
+-- name: mentioned_before
+SELECT 1 FROM label l CROSS JOIN mention m ON m.label = l.number
+CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ?2 AND e.recorded_to IS NULL AND e.moment < ?3
+WHERE l.label = ?1 LIMIT 1;
+
+-- name: next_mention
+SELECT min(e.moment) FROM label l CROSS JOIN mention m ON m.label = l.number
+CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ?2 AND e.recorded_to IS NULL AND e.moment >= ?3
+WHERE l.label = ?1;
+
+-- name: days
+SELECT day, data FROM day WHERE space = ? AND day >= ? AND day <= ? ORDER BY day;
+
+-- name: put_day
+INSERT INTO day (space, day, data) VALUES (?, ?, ?) ON CONFLICT (space, day) DO UPDATE SET data = excluded.data;
+
+-- name: drop_day
+DELETE FROM day WHERE space = ? AND day = ?;

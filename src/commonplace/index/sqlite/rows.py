@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from commonplace.index.port import Counts, EntryCandidate, EntryInterval, PageLine, PageSection, Row, StatSignature
+from commonplace.index.values import Counts, EntryCandidate, EntryInterval, PageLine, PageSection, Row, StatSignature
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import find_name_fault
 from commonplace.model.scope import Space

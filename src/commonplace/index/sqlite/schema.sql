@@ -30,6 +30,12 @@ DROP TABLE IF EXISTS entry_beside;
 DROP TABLE IF EXISTS vector;
 DROP TABLE IF EXISTS mark;
 DROP TABLE IF EXISTS mention;
+DROP TABLE IF EXISTS node;
+DROP TABLE IF EXISTS topic;
+DROP TABLE IF EXISTS day;
+DROP TABLE IF EXISTS changed_file;
+DROP TABLE IF EXISTS changed_hour;
+DROP TABLE IF EXISTS changed_label;
 DROP TABLE IF EXISTS label;
 DROP TABLE IF EXISTS author_name;
 DROP TABLE IF EXISTS embedder;
@@ -103,6 +109,7 @@ CREATE INDEX entry_in_thread ON entry (space, folder, thread, turn) WHERE thread
 CREATE INDEX entry_authors ON entry (space, author) WHERE author IS NOT NULL;
 -- Units of the tree, which are looked up by their ids; no memory's entry has such an id.
 CREATE INDEX entry_unit ON entry (id) WHERE id >= 'u-' AND id < 'u.';
+CREATE INDEX entry_unit_time ON entry (space, moment, id) WHERE id >= 'u-' AND id < 'u.';
 CREATE INDEX entry_unlabelled ON entry (no) WHERE labelled = 0 AND id >= 'u-' AND id < 'u.';
 
 -- The words of authors' names: a question looks up whether it names one. Filled in with entry_words.
@@ -116,6 +123,50 @@ CREATE TABLE label (
 );
 CREATE TABLE mention (label INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (label, no)) WITHOUT ROWID;
 CREATE INDEX mention_of ON mention (no);
+
+-- The nodes of the tree: leaves (level 0), which are runs of units in one file, and the summaries above them, a note each.
+CREATE TABLE node (
+    space TEXT NOT NULL, id TEXT NOT NULL, source TEXT NOT NULL, level INTEGER NOT NULL,
+    folder TEXT NOT NULL, name TEXT NOT NULL, place INTEGER NOT NULL,
+    first TEXT NOT NULL, last TEXT NOT NULL, units INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    print TEXT NOT NULL,                      -- of what it says
+    model TEXT NOT NULL,                      -- what wrote it; empty for a leaf
+    parent TEXT NOT NULL,                     -- the node that has it; empty: not sealed yet
+    state INTEGER NOT NULL,                   -- 0: as its children are; 1: one says something else now; 2: one is gone
+    PRIMARY KEY (space, id)
+) WITHOUT ROWID;
+CREATE INDEX node_file ON node (space, folder, name);
+CREATE INDEX node_waiting ON node (space, source, level, first, id) WHERE parent = '';
+CREATE INDEX node_below ON node (space, parent, first, id) WHERE parent != '';
+CREATE INDEX node_changed ON node (space, state, level, id) WHERE state > 0;
+CREATE INDEX node_written ON node (space, model, level, id) WHERE level > 0;
+
+-- What a topic's page says of the person or thing that it is about.
+CREATE TABLE topic (
+    space TEXT NOT NULL, entity TEXT NOT NULL, folder TEXT NOT NULL, name TEXT NOT NULL, title TEXT NOT NULL,
+    state TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, units INTEGER NOT NULL, hotness REAL NOT NULL,
+    PRIMARY KEY (space, entity)
+) WITHOUT ROWID;
+CREATE INDEX topic_file ON topic (space, folder, name);
+
+-- What happened on a day, as the pages of weeks, months and years take it.
+CREATE TABLE day (space TEXT NOT NULL, day TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (space, day)) WITHOUT ROWID;
+
+-- What is left to do in the tree. Whatever changes a file or a unit there leaves its mark in the same transaction.
+CREATE TABLE changed_file (
+    space TEXT NOT NULL, folder TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (space, folder, name)
+) WITHOUT ROWID;
+CREATE TABLE changed_hour (space TEXT NOT NULL, hour TEXT NOT NULL, PRIMARY KEY (space, hour)) WITHOUT ROWID;
+CREATE TABLE changed_label (label INTEGER PRIMARY KEY);
+-- Not INSERT OR IGNORE: in a trigger, what the outer statement does about conflicts counts.
+CREATE TRIGGER file_put AFTER INSERT ON memory WHEN new.folder >= '/tree/' AND new.folder < '/tree0' BEGIN INSERT INTO changed_file SELECT new.space, new.folder, new.name WHERE NOT EXISTS (SELECT 1 FROM changed_file m WHERE m.space = new.space AND m.folder = new.folder AND m.name = new.name); END;
+CREATE TRIGGER file_changed AFTER UPDATE OF revision ON memory WHEN new.revision != old.revision AND new.folder >= '/tree/' AND new.folder < '/tree0' BEGIN INSERT INTO changed_file SELECT new.space, new.folder, new.name WHERE NOT EXISTS (SELECT 1 FROM changed_file m WHERE m.space = new.space AND m.folder = new.folder AND m.name = new.name); END;
+CREATE TRIGGER file_gone AFTER DELETE ON memory WHEN old.folder >= '/tree/' AND old.folder < '/tree0' BEGIN INSERT INTO changed_file SELECT old.space, old.folder, old.name WHERE NOT EXISTS (SELECT 1 FROM changed_file m WHERE m.space = old.space AND m.folder = old.folder AND m.name = old.name); END;
+CREATE TRIGGER unit_put AFTER INSERT ON entry WHEN new.id >= 'u-' AND new.id < 'u.' BEGIN INSERT INTO changed_hour SELECT new.space, substr(new.moment, 1, 13) WHERE NOT EXISTS (SELECT 1 FROM changed_hour m WHERE m.space = new.space AND m.hour = substr(new.moment, 1, 13)); END;
+CREATE TRIGGER unit_gone AFTER DELETE ON entry WHEN old.id >= 'u-' AND old.id < 'u.' BEGIN INSERT INTO changed_hour SELECT old.space, substr(old.moment, 1, 13) WHERE NOT EXISTS (SELECT 1 FROM changed_hour m WHERE m.space = old.space AND m.hour = substr(old.moment, 1, 13)); END;
+CREATE TRIGGER unit_ended AFTER UPDATE OF recorded_to ON entry WHEN old.id >= 'u-' AND old.id < 'u.' BEGIN INSERT INTO changed_hour SELECT old.space, substr(old.moment, 1, 13) WHERE NOT EXISTS (SELECT 1 FROM changed_hour m WHERE m.space = old.space AND m.hour = substr(old.moment, 1, 13)); END;
+CREATE TRIGGER mention_put AFTER INSERT ON mention BEGIN INSERT INTO changed_label SELECT new.label WHERE NOT EXISTS (SELECT 1 FROM changed_label m WHERE m.label = new.label); END;
+CREATE TRIGGER mention_gone AFTER DELETE ON mention BEGIN INSERT INTO changed_label SELECT old.label WHERE NOT EXISTS (SELECT 1 FROM changed_label m WHERE m.label = old.label); END;
 
 -- A few telling words of each entry, as numbers: who stores asks which entries share some (see words.py).
 CREATE TABLE mark (word INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (word, no)) WITHOUT ROWID;

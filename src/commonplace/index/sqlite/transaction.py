@@ -11,8 +11,19 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, islice
 from operator import itemgetter
 
-from commonplace.index.port import (
-    MOST_MARKED,
+from commonplace.index.port import MOST_MARKED
+from commonplace.index.sqlite.nodes import NodeRows
+from commonplace.index.sqlite.rows import (
+    decode_candidate,
+    decode_entry,
+    decode_tags,
+    encode_extra,
+    encode_tags,
+    match_expression,
+    range_below,
+)
+from commonplace.index.sqlite.units import LAST, WindowBounds
+from commonplace.index.values import (
     WISHES,
     BriefCandidate,
     BriefRow,
@@ -26,21 +37,11 @@ from commonplace.index.port import (
     Vector,
     Window,
     is_in_folders,
-    is_unit,
+    is_of_tree,
     least_shared,
     text_to_embed,
     turn_of,
 )
-from commonplace.index.sqlite.rows import (
-    decode_candidate,
-    decode_entry,
-    decode_tags,
-    encode_extra,
-    encode_tags,
-    match_expression,
-    range_below,
-)
-from commonplace.index.sqlite.units import LAST, UnitRows, WindowBounds
 from commonplace.text.words import (
     QueryTerms,
     date_words,
@@ -56,7 +57,7 @@ _FEW = 100  # entries that are not counted among the matches: up to here, it pay
 _SIMILAR = 12  # entries that are fetched because they share words with what is stored
 
 
-class SqliteTransaction(UnitRows):
+class SqliteTransaction(NodeRows):
     """What the port asks of memories and of their entries, in one space."""
 
     def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
@@ -94,8 +95,8 @@ class SqliteTransaction(UnitRows):
     def _add(self, folder: str, name: str, place: int, recorded: EntryInterval) -> None:
         entry, turn = recorded.entry, turn_of(recorded.entry)
         tags = encode_tags(entry.tags)
-        # Nobody stores near duplicates of a unit of the tree: it needs no marks.
-        is_marked = recorded.end is None and not is_unit(entry.id)
+        # Nobody stores near duplicates of what is in the tree: it needs no marks.
+        is_marked = recorded.end is None and not is_of_tree(folder)
         marks = word_hashes(entry.text, self._space) if is_marked else ()
         added = self._run_here(
             "add_entry", folder, name, place, entry.id, entry.time, entry.text, entry.trust.value,

@@ -9,9 +9,9 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 
-from commonplace.index.port import EntryCandidate, Window
 from commonplace.index.sqlite.rows import MemoryRows, decode_candidate
 from commonplace.index.units import Label, LabelCount, UnitSpan
+from commonplace.index.values import EntryCandidate, Window, is_summary_folder
 from commonplace.text.words import fold_text
 
 LAST = "\uffff"  # sorts behind every moment
@@ -24,7 +24,12 @@ class UnitRows(MemoryRows):
     """What the port asks of units and of their labels, in one space."""
 
     def _bounds(self, window: Window) -> WindowBounds:
-        places = {place for folder in window.folders for place in self.folders(folder)}
+        places = {
+            place
+            for folder in window.folders
+            for place in self.folders(folder)
+            if place == folder or not is_summary_folder(place)
+        }
         only = json.dumps(sorted(window.only)) if window.only is not None else None
         is_everywhere = places >= {*self._column("all_folders")}
         folders = None if is_everywhere else json.dumps(sorted(places))

@@ -13,7 +13,7 @@ import struct
 import zipfile
 import zlib
 
-from commonplace.model.lazy import lazy
+from commonplace.model.lazy import lazy, load_any
 from commonplace.tree.readers.html_text import html_to_text
 from commonplace.tree.readers.sections import DocumentContent, divide_text
 from commonplace.tree.source import MAX_MESSAGE, SkipReason
@@ -30,9 +30,8 @@ _TITLE, _AUTHOR, _MODIFIED = (lazy(_FACT.format(name)) for name in ("dc:title", 
 
 def read_docx(data: bytes) -> DocumentContent | SkipReason:
     """Return the sections of a Word file, or why it is skipped."""
-    try:
-        import mammoth  # noqa: PLC0415 - of the extra
-    except ImportError:
+    mammoth = load_any("mammoth")
+    if mammoth is None:
         return "extra_missing"
     parts = _read_parts(data)
     if isinstance(parts, str):

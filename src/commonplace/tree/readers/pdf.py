@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from commonplace.model.lazy import lazy
+from commonplace.model.lazy import lazy, load_any
 from commonplace.tree.readers.sections import DocumentContent, DocumentSection, split_long
 from commonplace.tree.source import SkipReason
 
@@ -15,9 +15,8 @@ _SPACES = lazy(r"[ \t\xa0]+\n")
 
 def read_pdf(data: bytes) -> DocumentContent | SkipReason:
     """Return the pages of a PDF that have text, or why it is skipped: "empty" if it has only pictures of text."""
-    try:
-        import pypdfium2  # noqa: PLC0415 - of the extra
-    except ImportError:
+    pypdfium2 = load_any("pypdfium2")
+    if pypdfium2 is None:
         return "extra_missing"
     errors = (pypdfium2.PdfiumError, ValueError, IndexError, OverflowError)
     sections: list[DocumentSection] = []

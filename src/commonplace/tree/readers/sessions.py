@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple
 
 from commonplace.model.errors import Unreadable
+from commonplace.model.lazy import load_any
 from commonplace.text.transcripts import USER, TranscriptMessage, parse_line, parse_time, strip_additions, strip_private
 from commonplace.tree.readers.json_stream import read_line, read_text
 from commonplace.tree.readers.lines import base_name, iterate_lines
@@ -128,11 +128,8 @@ def _unpack(file: BinaryIO, size: int) -> Callable[[int], bytes]:
 
     It raises _Stopped for what is damaged or cut, and for what unpacks to far more than its size.
     """
-    for module in ("compression.zstd", "zstandard"):  # Python has the first since 3.14
-        with suppress(ImportError):
-            zstd = import_module(module)
-            break
-    else:
+    zstd = load_any("compression.zstd", "zstandard")  # Python has the first since 3.14
+    if zstd is None:
         raise _Stopped("extra_missing")
     pieces = _iterate_pieces(file, zstd, max(_SMALL, MAX_RATIO * size))
     return lambda _: next(pieces, b"")

@@ -1,0 +1,275 @@
+"""The digests of a tree: which days have changed, what happened on them, and their pages.
+
+    tree/digest/2026/2026-11-15.md      a day; 2026-W47.md a week, 2026-11.md a month, 2026.md a year
+
+What happened on a day is kept in the index, of a bounded size, and the pages of weeks, months and years are made of
+that: the cost of a new mail does not grow with the mailbox. Days begin and end by the clock of this machine. `settle`
+calls `DigestPages.renew` for the hours that the index has marked; the verb `digest` asks `DigestReader`, which also
+knows what no page has yet. What a person adds to a page stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
+
+from commonplace.index.port import Transaction
+from commonplace.memories.unit import Unit
+from commonplace.model.lazy import lazy
+from commonplace.text.frontmatter import Frontmatter, Writable, get_region, put_region
+from commonplace.text.notes import Note
+from commonplace.tree.digest import DayDigest, merge_digests
+from commonplace.tree.digest_day import make_day_digest
+from commonplace.tree.digest_page import render_digest
+from commonplace.tree.periods import Period, PeriodKind, period_of
+from commonplace.tree.store import TreeSource, TreeStore
+from commonplace.tree.units import TreeUnit, read_unit
+from commonplace.vault.paths import KEEPER, TREE
+
+DIGEST_FOLDER = TREE / "digest"
+DIGEST_PREFIX = "digest-"
+PERIODS: tuple[PeriodKind, ...] = ("day", "week", "month", "year")
+_WRITTEN = 50  # pages in one unit of work
+HOUR = len("2026-11-15T09")
+_DAY = timedelta(days=1)
+_CITED = lazy(r"\[(u-[0-9a-f]{20})\]")
+
+
+class DigestText(NamedTuple):
+    """What a period has to say, and what it is made of."""
+
+    period: Period
+    text: str
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units that its sentences name."""
+        return tuple(dict.fromkeys(_CITED.findall(self.text)))
+
+
+class DigestReader:
+    """Works out what happened on days, whether or not a page says it yet."""
+
+    def __init__(self, tree: TreeStore, sources: Sequence[TreeSource]) -> None:
+        self._tree = tree
+        self._sources = {str(source.folder): source for source in sources}
+        self._me = {source.id: frozenset(name.casefold() for name in source.me) for source in sources}
+
+    def read(self, period: Period, only: Collection[str] | None = None) -> DigestText:
+        """Return what happened in a period; `only` of these sources. Days that have changed are read anew."""
+        with self._tree.reading() as index:
+            if only is not None:
+                days = [self.make(index, day, only) for day in period.days()]
+            else:
+                changed = self.find_changed(index, period)
+                known = read_days(index, period)
+                days = [self.make(index, day) for day in sorted(changed)]
+                days += [digest for day, digest in known.items() if day not in changed]
+        return DigestText(period, write_page(merge_days(days, period), period))
+
+    def find_changed(self, index: Transaction, period: Period) -> set[date]:
+        """Return the days of a period whose pages do not say yet what happened."""
+        return {day for day in days_of_hours(index.changed_hours()) if period.start <= day <= period.end}
+
+    def make(self, index: Transaction, day: date, only: Collection[str] | None = None) -> DayDigest:
+        """Return what happened on a day, from its units."""
+        units = list(self.read_units(index, day, day, only))
+        start, _ = bounds_of(day, day)
+
+        def is_new(person: str) -> bool:
+            return not index.is_mentioned_before(f"person:{person}", start)
+
+        return make_day_digest(units, day, me=self._me, is_new=is_new)
+
+    def read_units(
+        self, index: Transaction, first: date, last: date, only: Collection[str] | None = None
+    ) -> Iterator[TreeUnit]:
+        """Yield the units of some days, by time."""
+        numbers = index.units_between(*bounds_of(first, last))
+        found = {item.no: item for item in index.candidates(numbers)}
+        for no in numbers:
+            item = found.get(no)
+            source = self._sources.get("/".join(item.folder.split("/")[:3])) if item is not None else None
+            if item is not None and source is not None and (only is None or source.id in only):
+                yield read_unit(item.recorded.entry, kind=source.kind, folder=item.folder, name=item.name)
+
+
+class DigestPages:
+    """Brings the pages of digests up to the units; the caller holds the lock of the tree."""
+
+    def __init__(self, tree: TreeStore) -> None:
+        self._tree = tree
+        self._reader = DigestReader(tree, tree.sources())
+        self.written = 0
+
+    def renew(self) -> bool:
+        """Do what is marked for one year; return whether there was something."""
+        space, index_of = self._tree.memories.space, self._tree.memories.index
+        with self._tree.reading() as index:
+            marked = index.changed_hours()
+        if not marked:
+            return False
+        year = local_day(marked[0]).year
+        hours = [hour for hour in marked if local_day(hour).year == year]
+        days = sorted(days_of_hours(hours))
+        with index_of.transaction(space) as index:
+            old = read_days(index, Period("window", days[0], days[-1]))
+            others: set[str] = set()
+            for day in days:
+                digest = self._reader.make(index, day)
+                index.put_day(day.isoformat(), "" if digest.is_empty else digest.to_json())
+                others |= _find_moved_people(index, old.get(day), digest, day)
+            index.mark_hours(others)
+        periods = sorted(
+            {period_of(kind, day) for kind in PERIODS for day in days}, key=lambda one: (one.start, one.name)
+        )
+        for at in range(0, len(periods), _WRITTEN):
+            self._write(periods[at : at + _WRITTEN])
+        with index_of.transaction(space) as index:
+            index.unmark_hours(set(hours) - others)
+        return True
+
+    def _write(self, periods: Sequence[Period]) -> None:
+        with self._tree.memories.unit(DIGEST_FOLDER, KEEPER) as unit:
+            for period in periods:
+                with self._tree.reading() as index:
+                    known = read_days(index, period)
+                self._write_page(unit, period, merge_days(known.values(), period))
+            unit.commit()
+
+    def _write_page(self, unit: Unit, period: Period, digest: DayDigest) -> None:
+        key = digest_key(period)
+        found = unit.find(key)
+        text = write_page(digest, period)
+        if found is None and not text:
+            return
+        lead = f"# {period.title}\n\n"
+        note = found.note if found is not None else Note(Frontmatter("---\n", (), "---\n"), lead, ())
+        if note.in_conflict:
+            return
+        if found is not None and not text and not _added_text(note):
+            unit.remove(found)
+            self.written += 1
+            return
+        fields: dict[str, Writable] = {
+            "tree": "digest", "period": period.kind, "summary": period.title, "created": f"{period.start}T00:00:00Z",
+            "updated": f"{period.end}T23:59:59Z",
+            "start": period.start.isoformat(), "end": period.end.isoformat(), "messages": digest.messages + digest.bulk,
+        }  # fmt: skip
+        front = note.front
+        for name, value in fields.items():
+            front = front.put(name, value)
+        below_title = text.partition("\n\n")[2]
+        note = note.replace(front=front, lead=put_region(note.lead, below_title))
+        if found is None or note.render() != found.data:
+            unit.put(key, note, None)
+            self.written += 1
+
+
+def _added_text(note: Note) -> str:
+    """Return what a person wrote on the page of a digest."""
+    outside = note.lead.replace(get_region(note.lead) or "", "")
+    lines = [line for line in outside.splitlines() if line.strip() and not line.startswith(("# ", "<!-- commonplace:"))]
+    return "\n".join(lines)
+
+
+def merge_days(days: Iterable[DayDigest], period: Period) -> DayDigest:
+    """Return what happened in a period, from what happened on its days."""
+    known = [day for day in days if not day.is_empty]
+    return merge_digests(known, period.end) if period.kind != "day" or not known else known[0]
+
+
+def read_days(index: Transaction, period: Period) -> dict[date, DayDigest]:
+    """Return what the index keeps of the days of a period. What another version wrote is left out."""
+    found = {}
+    for day, data in index.days(period.start.isoformat(), period.end.isoformat()).items():
+        with suppress(ValueError):
+            found[date.fromisoformat(day)] = DayDigest.from_json(data)
+    return found
+
+
+def write_page(digest: DayDigest, period: Period) -> str:
+    """Return the page of a period, with the command that shows what it leaves out."""
+    return render_digest(digest, period, command=drill_command(period))
+
+
+def drill_command(period: Period) -> str:
+    """Return the command that shows what a digest is made of."""
+    return f"commonplace tree drill-down {digest_id(period)}"
+
+
+def digest_key(period: Period) -> str:
+    """Return the key of a period's page below tree/digest."""
+    return f"{period.name[:4]}/{period.name}"
+
+
+def digest_id(period: Period) -> str:
+    """Return the id of a digest, as hits and citations name it."""
+    return f"{DIGEST_PREFIX}{period.name}"
+
+
+def parse_digest_id(text: str) -> Period | None:
+    """Return the period that the id of a digest names; None for any other text."""
+    name = text.removeprefix(DIGEST_PREFIX)
+    if name == text:
+        return None
+    try:
+        if ".." in name:
+            first, _, last = name.partition("..")
+            return Period("window", date.fromisoformat(first), date.fromisoformat(last))
+        if len(name) == len("2026"):
+            return period_of("year", date(int(name), 1, 1))
+        if "W" in name:
+            year, _, week = name.partition("-W")
+            return period_of("week", date.fromisocalendar(int(year), int(week), 1))
+        if len(name) == len("2026-11"):
+            return period_of("month", date.fromisoformat(f"{name}-01"))
+        return period_of("day", date.fromisoformat(name))
+    except ValueError:
+        return None
+
+
+def _find_moved_people(index: Transaction, old: DayDigest | None, new: DayDigest, day: date) -> set[str]:
+    """Return the hours of other days whose new people are no longer those that they name: somebody was new there, and
+    wrote or was written to on this day already; or was new here, and is not any more."""
+    before = {person.id for person in old.people} if old is not None else set()
+    moved = before ^ {person.id for person in new.people}
+    _, end = bounds_of(day, day)
+    found = {index.next_mention(f"person:{person}", end) for person in moved}
+    return {moment[:HOUR] for moment in found if len(moment) >= HOUR}
+
+
+def bounds_of(first: date, last: date) -> tuple[str, str]:
+    """Return when a day begins and another ends, by this machine's clock, as timestamps in UTC."""
+    return _utc(first), _utc(last + _DAY if last < date.max else last)
+
+
+def _utc(day: date) -> str:
+    try:
+        moment = datetime(day.year, day.month, day.day).astimezone(UTC)
+    except (OverflowError, ValueError, OSError):
+        moment = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+
+
+def local_day(hour: str) -> date:
+    """Return the day on which an hour (2026-11-15T09, UTC) begins here."""
+    try:
+        moment = datetime.fromisoformat(f"{hour}:00:00+00:00")
+        return moment.astimezone().date()
+    except (OverflowError, ValueError, OSError):
+        return date.min
+
+
+def days_of_hours(hours: Iterable[str]) -> set[date]:
+    """Return the days here that have a part of these hours: where clocks differ by half an hour, these may be two."""
+    found: set[date] = set()
+    for hour in hours:
+        for minute in ("00", "59"):
+            try:
+                found.add(datetime.fromisoformat(f"{hour}:{minute}:00+00:00").astimezone().date())
+            except (OverflowError, ValueError, OSError):
+                continue
+    return found

@@ -1,0 +1,278 @@
+"""Seal leaves into summaries, summaries into higher ones, and make anew what does not say what its children say.
+
+    leaves of a source, by time: each ten, or 50,000 tokens    ->  tree/SOURCE/summary/L1-HASH.md
+    ten nodes of a level                                       ->  a node of the next level
+    a rest in which nothing is younger than seven days         ->  a node, too
+
+`settle` calls this under the lock of the tree. What is to be done follows from the marks in the index, and what was
+done is a note whose id follows from its children; so a process that is killed leaves nothing half done that the next
+one would do twice. A leaf that grew makes the nodes above it say the new text, under the same ids. A leaf that is gone
+takes the nodes above it with it, and what they were made of is sealed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple
+
+from commonplace.index.nodes import AS_MADE, BROKEN, CHANGED, NodeRow
+from commonplace.index.port import Transaction
+from commonplace.memories.unit import Unit
+from commonplace.model.errors import NotFound
+from commonplace.model.times import shift_time
+from commonplace.tree.admission import is_admitted
+from commonplace.tree.digests import DIGEST_PREFIX, HOUR, bounds_of, parse_digest_id
+from commonplace.tree.extract import Passage, extract
+from commonplace.tree.labels import INNER_KINDS
+from commonplace.tree.nodes import (
+    SUMMARY_FOLDER,
+    Summary,
+    choose_entities,
+    group_lines,
+    leaf_row,
+    make_note,
+    print_children,
+    read_note,
+)
+from commonplace.tree.store import TreeSource, TreeStore
+from commonplace.tree.topics import TOPIC_FOLDER, read_topic
+from commonplace.tree.units import TreeUnit, divide_into_leaves, read_unit
+from commonplace.vault.paths import KEEPER, TREE, resolve
+
+MOST_CHILDREN, MOST_TOKENS = 10, 50_000  # of a node
+FLUSH_AFTER = 7 * 86_400  # seconds
+_SEALED = 20  # notes in one unit of work
+_DIVIDED = 200  # files in one transaction
+_EVERYTHING = 1_000_000_000
+_NO_ENTITIES = (*INNER_KINDS, "date:", "name:")  # a name in a text is only a candidate
+
+
+class _Group(NamedTuple):
+    """Nodes that are sealed together."""
+
+    source: str
+    level: int  # of the node that they make
+    children: Sequence[NodeRow]
+
+
+class Sealer:
+    """Brings the nodes of one tree up to its leaves; the caller holds the lock of the tree."""
+
+    def __init__(self, tree: TreeStore) -> None:
+        self._tree = tree
+        self.sealed = self.renewed = 0
+
+    # What changed
+
+    def divide(self) -> None:
+        """Put into the index which nodes the changed files have. That changes no file."""
+        with self._tree.reading() as index:
+            changed = index.changed_files(_EVERYTHING)
+        notes = [place for place in changed if _is_note_folder(place[0])]
+        files = [place for place in changed if not _is_note_folder(place[0])]
+        kinds = {str(source.folder): source.kind for source in self._tree.sources()}
+        for at in range(0, len(files), _DIVIDED):
+            with self._change() as index:
+                for folder, name in files[at : at + _DIVIDED]:
+                    kind = kinds.get("/".join(folder.split("/")[:3]), "document")
+                    index.set_nodes(folder, name, _divide_file(index, folder, name, kind))
+        # Lower levels first: a node is looked at when its children are known.
+        for folder, name in sorted(notes, key=lambda place: (len(place[1].partition("-")[0]), place[1])):
+            self._note_changed(folder, name)
+
+    def _note_changed(self, folder: str, name: str) -> None:
+        """Put into the index what a note of a summary or topic says now."""
+        try:
+            note = self._tree.read_note(resolve(f"{folder}/{name}.md"))
+        except NotFound:
+            note = None
+        if not folder.endswith(f"/{SUMMARY_FOLDER}"):
+            topic = read_topic(folder, name, note) if note is not None and folder == str(TOPIC_FOLDER) else None
+            with self._change() as index:
+                index.set_topic(folder, name, topic)
+                if note is None and (period := parse_digest_id(f"{DIGEST_PREFIX}{name}")) is not None:
+                    index.mark_hours([bounds_of(period.start, period.start)[0][:HOUR]])  # it was deleted
+            return
+        node = read_note(name, note) if note is not None else None
+        is_there = node is not None and folder.split("/")[2] == node.source
+        with self._change() as index:
+            index.set_nodes(folder, name, [node.row()] if node is not None and is_there else [])
+            if node is None or not is_there:
+                return
+            children = _in_order(index.nodes(node.children), node.children)
+            if len(children) < len(node.children) or any(child.parent not in ("", node.id) for child in children):
+                index.adopt(node.id, (), BROKEN)
+            else:
+                is_as_made = print_children(children) == node.made_of
+                index.adopt(node.id, node.children, AS_MADE if is_as_made else CHANGED)
+
+    def _change(self) -> AbstractContextManager[Transaction]:
+        return self._tree.memories.index.transaction(self._tree.memories.space)
+
+    # What is done about it
+
+    def remove_broken(self) -> bool:
+        """Remove the notes of nodes that lost a child, with all above them; return whether there was one."""
+        return self._each_in_state(BROKEN, self._remove)
+
+    def renew_changed(self) -> bool:
+        """Make nodes of one level anew whose children say something else now; return whether there was one."""
+        return self._each_in_state(CHANGED, self._renew)
+
+    def _each_in_state(self, state: int, change: Callable[[Unit, NodeRow], None]) -> bool:
+        with self._tree.reading() as index:
+            found = index.nodes_in_state(state, _SEALED)
+        found = [node for node in found if node.level == found[0].level]
+        for source in sorted({node.source for node in found}):
+            with self._tree.memories.unit(TREE / source, KEEPER) as unit:
+                for node in found:
+                    if node.source == source:
+                        change(unit, node)
+                unit.commit()
+        if found:
+            self.divide()
+        return bool(found)
+
+    def _remove(self, unit: Unit, node: NodeRow) -> None:
+        note = unit.find(f"{SUMMARY_FOLDER}/{node.name}")
+        if note is not None:
+            unit.remove(note)
+
+    def _renew(self, unit: Unit, node: NodeRow) -> None:
+        stored = unit.find(f"{SUMMARY_FOLDER}/{node.name}")
+        known = read_note(node.name, stored.note) if stored is not None else None
+        if known is None:  # changed by hand just now: its children are sealed again
+            with self._change() as index:
+                index.set_nodes(node.folder, node.name, [])
+            return
+        with self._tree.reading() as index:
+            # In the order of the note, which its id is made of, though a child may be earlier now than it was.
+            children = _in_order(index.children(node.id), known.children)
+        self._write(unit, _Group(node.source, node.level, children))
+        self.renewed += 1
+
+    def seal(self, source: TreeSource, now: str) -> bool:
+        """Seal what can be sealed of a source, a few nodes at a time; return whether there was something."""
+        with self._tree.reading() as index:
+            levels = index.count_nodes(source.id)
+            groups: list[_Group] = []
+            for level, (_, waiting) in sorted(levels.items()):
+                if waiting:
+                    groups += _make_groups(index, source, level, now, _SEALED)
+                if groups:
+                    break
+        if not groups:
+            return False
+        with self._tree.memories.unit(source.folder, KEEPER) as unit:
+            for group in groups:
+                self._write(unit, group)
+            unit.commit()
+        self.sealed += len(groups)
+        self.divide()
+        return True
+
+    def _write(self, unit: Unit, group: _Group) -> None:
+        node = self.summarise(group.source, group.level, group.children)
+        key = f"{SUMMARY_FOLDER}/{node.id}"
+        unit.find(key)  # what is there is replaced
+        note = make_note(node)
+        unit.put(key, note, None)
+
+    def summarise(self, source: str, level: int, children: Sequence[NodeRow]) -> Summary:
+        """Return the node that has these children, made of an extract of them."""
+        with self._tree.reading() as index:
+            said = self._read_leaves(index, children) if level == 1 else self._read_summaries(index, children)
+            numbers = [item.no for item in index.units({unit.id for unit, _ in said})]
+            labels = index.labels_of(numbers)
+        people = self._tree.people()
+        entities = choose_entities(
+            [people.canonical(name) for name in names if not name.startswith(_NO_ENTITIES)] for names in labels.values()
+        )
+        units = {unit.id: unit for unit, _ in said}
+        chosen = extract([_make_passage(unit, text) for unit, text in said])
+        return Summary(
+            source=source,
+            level=level,
+            children=tuple(child.id for child in children),
+            first=min(child.first for child in children),
+            last=max(child.last for child in children),
+            units=sum(child.units for child in children),
+            threads=group_lines((units[one.passage.unit], one.text) for one in chosen),
+            made_of=print_children(children),
+            entities=entities,
+        )
+
+    def _read_leaves(self, index: Transaction, children: Sequence[NodeRow]) -> list[tuple[TreeUnit, str]]:
+        """Return the units of leaves with their texts."""
+        found: list[tuple[TreeUnit, str]] = []
+        for child in children:
+            units = _read_units(index, child.folder, child.name, "")
+            leaf = next((leaf for leaf in divide_into_leaves(units) if leaf.id == child.id), None)
+            found += [(unit, unit.text) for unit in leaf.units] if leaf is not None else []
+        return found
+
+    def _read_summaries(self, index: Transaction, children: Sequence[NodeRow]) -> list[tuple[TreeUnit, str]]:
+        """Return the sentences of summaries with their units."""
+        lines = []
+        for child in children:
+            note = self._tree.read_note(resolve(f"{child.folder}/{child.name}.md"))
+            node = read_note(child.name, note)
+            lines += [line for thread in node.threads for line in thread.lines] if node is not None else []
+        units = {
+            item.recorded.entry.id: read_unit(item.recorded.entry, kind="", folder=item.folder, name=item.name)
+            for item in index.units({line.unit for line in lines})
+        }
+        return [(units[line.unit], line.text) for line in lines if line.unit in units]
+
+
+def _is_note_folder(folder: str) -> bool:
+    """Return whether a folder of the tree has notes that are made of units, and no units."""
+    names = folder.split("/")
+    return len(names) > 2 and (names[2] in ("topic", "digest") or names[3:] == [SUMMARY_FOLDER])
+
+
+def _divide_file(index: Transaction, folder: str, name: str, kind: str) -> list[NodeRow]:
+    """Return the leaves of a file, as the index has its units."""
+    moments = {
+        known.entry.id: known.entry.occurred or known.entry.time
+        for known in index.entries(folder, name)
+        if known.end is None
+    }
+    leaves = divide_into_leaves(_read_units(index, folder, name, kind))
+    return [leaf_row(leaf, place, [moments[unit.id] for unit in leaf.units]) for place, leaf in enumerate(leaves)]
+
+
+def _read_units(index: Transaction, folder: str, name: str, kind: str) -> Iterator[TreeUnit]:
+    for known in index.entries(folder, name):
+        if known.end is None and known.entry.id.startswith("u-"):
+            yield read_unit(known.entry, kind=kind, folder=folder, name=name)
+
+
+def _in_order(found: Sequence[NodeRow], idents: Sequence[str]) -> list[NodeRow]:
+    known: Mapping[str, NodeRow] = {node.id: node for node in found}
+    return [known[ident] for ident in idents if ident in known]
+
+
+def _make_groups(index: Transaction, source: TreeSource, level: int, now: str, most: int) -> list[_Group]:
+    """Return what of a level can be sealed, up to a number of nodes."""
+    groups: list[_Group] = []
+    group: list[NodeRow] = []
+    for node in index.waiting(source.id, level, most * MOST_CHILDREN + 1):
+        group.append(node)
+        if len(group) == MOST_CHILDREN or sum(child.tokens for child in group) >= MOST_TOKENS:
+            groups.append(_Group(source.id, level + 1, group))
+            group = []
+            if len(groups) == most:
+                return groups
+    is_old = bool(group) and max(node.last for node in group) < shift_time(now, -FLUSH_AFTER)
+    if is_old and (level == 0 or len(group) > 1):
+        groups.append(_Group(source.id, level + 1, group))
+    return groups
+
+
+def _make_passage(unit: TreeUnit, text: str) -> Passage:
+    return Passage(
+        unit.id, unit.thread or f"{unit.folder}/{unit.name}", unit.title, unit.author.name or unit.author.address,
+        unit.occurred, text, is_admitted(unit.signals),
+    )  # fmt: skip
