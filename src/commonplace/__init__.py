@@ -12,7 +12,8 @@ TYPE_CHECKING = False  # as in typing, which takes a third of `commonplace --ver
 if TYPE_CHECKING:
     from commonplace.async_book import AsyncBook
     from commonplace.book import Book
-    from commonplace.context.coordinator import MEMORY_TURNS, brief_task, coordinator_preamble
+    from commonplace.context.coordinator import MEMORY_TURNS, brief_task, coordinator_preamble, tree_preamble
+    from commonplace.context.prefetch import prefetch
     from commonplace.guard.protocol import Tracker
     from commonplace.model.choices import (
         KindName,
@@ -270,7 +271,9 @@ __all__ = [
     "__version__",
     "brief_task",
     "coordinator_preamble",
+    "prefetch",
     "toolset",
+    "tree_preamble",
 ]
 _MODULES = {
     "AsyncBook": "async_book",
@@ -279,7 +282,8 @@ _MODULES = {
     "Answer": "verbs.tool",
     "ShellSession": "shell.session",
     **dict.fromkeys(("BoundTool", "toolset"), "verbs.toolset"),
-    **dict.fromkeys(("MEMORY_TURNS", "brief_task", "coordinator_preamble"), "context.coordinator"),
+    **dict.fromkeys(("MEMORY_TURNS", "brief_task", "coordinator_preamble", "tree_preamble"), "context.coordinator"),
+    "prefetch": "context.prefetch",
 }
 # The modules of the model, in which all the others are.
 _VALUES = (

@@ -385,6 +385,10 @@ class Book(BookTree):
         """Return what an agent is told at the start of a session here, and what would be added to a prompt."""
         return self._run(verbs.brief.brief, prompt, cwd, explain)
 
+    def prefetch(self) -> str:
+        """Return the digest of the last seven days of the sources that the user allowed, fenced; empty if none is."""
+        return self._run(verbs.brief.prefetch)
+
     def capture(self) -> CaptureResult:
         """Read the transcripts that hooks have named, and propose what is worth keeping, for review."""
         return self._run(verbs.capture.capture)

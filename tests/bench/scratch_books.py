@@ -79,10 +79,10 @@ def embed_whole(book: Book) -> None:
     with memories.index.reading(memories.space) as reading:
         waiting = reading.unembedded(model, 1_000_000)
     if len(waiting) > _MAX_EMBEDDED:
-        rows = make_vectors(semantic.embedder, [text for _, text in waiting])
+        rows = make_vectors(semantic.embedder, [item.text for item in waiting])
         packed = [row.tobytes() for row in (rows * (127 / np.abs(rows).max())).round().astype(np.int8)]
         with memories.index.transaction(memories.space) as writing:
-            writing.put_vectors(model, [(no, data) for (no, _), data in zip(waiting, packed, strict=True)])
+            writing.put_vectors(model, [(item.no, data) for item, data in zip(waiting, packed, strict=True)])
     book.embed()
 
 

@@ -504,15 +504,15 @@ class IndexConformance:
                 change.put(row(name))
                 change.set_entries(HERE, name, [EntryInterval(Entry(STAMP, f"Text {name}.", id=name), STAMP)])
             waiting = change.unembedded("one", 9)
-            assert sorted(text for _, text in waiting) == ["a: Text a.", "b: Text b."]
+            assert sorted(item.text for item in waiting) == ["a: Text a.", "b: Text b."]
             assert change.count_embedded("one") == (0, 2)
-            change.put_vectors("one", [(no, text.encode()) for no, text in waiting])
+            change.put_vectors("one", [(item.no, item.text.encode()) for item in waiting])
             assert change.count_embedded("one") == (2, 2) and change.count_embedded("two") == (0, 2)
             assert change.unembedded("one", 1) == [] and len(change.unembedded("two", 9)) == 2
         with index.reading(LOCAL) as reading:
             found = reading.vectors("one", 0)
             assert sorted((item.folder, item.data) for item in found) == [(HERE, b"a: Text a."), (HERE, b"b: Text b.")]
-            assert [item.no for item in found] == sorted(no for no, _ in waiting)
+            assert [item.no for item in found] == sorted(item.no for item in waiting)
             assert [item.no for item in reading.vectors("one", found[0].no)] == [found[1][0]]
             assert reading.vectors("two", 0) == []
             there = reading.candidates([found[1][0], found[0][0], 12345])
@@ -525,7 +525,7 @@ class IndexConformance:
             change.put_vectors("two", [(found[0].no, b"x")])
             assert change.vectors_dropped() != before and change.vectors("one", 0) == []
             assert [item.data for item in change.vectors("two", 0)] == [b"x"]
-            assert [no for no, _ in change.unembedded("two", 9)] == [found[1].no]
+            assert [item.no for item in change.unembedded("two", 9)] == [found[1].no]
             assert change.count_embedded("two") == (1, 2)
             change.put_vectors("one", [(item.no, item.data) for item in found])
             before = change.vectors_dropped()
@@ -542,7 +542,7 @@ class IndexConformance:
         with index.transaction(LOCAL) as change:
             change.put(row("a"))
             change.set_entries(HERE, "a", [entry])
-            change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
+            change.put_vectors("m", [(item.no, b"x") for item in change.unembedded("m", 9)])
             before = change.vectors_dropped()
         with index.transaction(LOCAL) as change:
             change.set_entries(HERE, "a", (entry,))
@@ -558,7 +558,7 @@ class IndexConformance:
                 change.put(row(name))
                 change.set_entries(HERE, name, [EntryInterval(Entry(STAMP, f"Text {name}.", id=name), STAMP)])
             assert change.uncompared(9) == []
-            change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
+            change.put_vectors("m", [(item.no, b"x") for item in change.unembedded("m", 9)])
             first, second = change.uncompared(9)
             assert change.uncompared(1) == [first]
             change.set_later({first: second, second: 0})
@@ -581,7 +581,7 @@ class IndexConformance:
             for seq, author in ((5, "Bob"), (1, "Ann"), (9, "Bob")):
                 entry = Entry(STAMP, f"Turn {seq}.", id=f"e{seq}", author=author, thread="t", seq=seq)
                 change.set_entries(HERE, f"n{seq}", [EntryInterval(entry, STAMP, STAMP if seq == 9 else None)])
-            change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
+            change.put_vectors("m", [(item.no, b"x") for item in change.unembedded("m", 9)])
             found = change.vectors("m", 0)
             assert sorted((item.thread, item.turn, bool(item.today)) for item in found) == [
                 ("t", 1, True),
@@ -590,7 +590,7 @@ class IndexConformance:
             ]
             timed = Entry(STAMP, "Later.", id="e0", thread="t", occurred="2026-01-01T00:00:00Z")
             change.set_entries(HERE, "n0", [EntryInterval(timed, STAMP)])
-            change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
+            change.put_vectors("m", [(item.no, b"x") for item in change.unembedded("m", 9)])
             turns = [item.turn for item in change.vectors("m", 0) if not isinstance(item.turn, int)]
             assert turns == ["2026-01-01T00:00:00Z e0"]  # without a number, its time
             before = change.vectors_dropped()
@@ -677,6 +677,22 @@ class IndexConformance:
             change.unlabel_all()
             assert len(change.unlabelled(9)) == 3
 
+    def test_a_unit_is_known_by_its_title_and_not_by_the_name_of_its_file(self, index: Index) -> None:
+        """What a file of the tree is called, with a date or a hash in it, is not found or embedded; its title is."""
+        said = {("/tree/mail/2026-11", "rent-2023-ab12"): "It ends.", (HERE, "rent-2023"): "It begins."}
+        with index.transaction(LOCAL) as change:
+            for (folder, name), text in said.items():
+                change.put(row(name, folder, summary="Lease"))
+                change.set_entries(folder, name, [EntryInterval(Entry(STAMP, text, id=name), STAMP)])
+            waiting = change.unembedded("m", 9)
+            assert [(item.text, item.is_turn) for item in waiting] == [
+                ("Lease: It ends.", False), ("rent 2023: It begins.", False)
+            ]  # fmt: skip
+            change.fill_words()
+            unit, note = (item.no for item in waiting)
+            assert [match.no for match in change.search(query_terms("2023 rent"), 9)] == [note]
+            assert {match.no for match in change.search(query_terms("lease"), 9)} == {unit, note}
+
     def test_the_other_attributes_of_an_entry_are_kept(self, index: Index) -> None:
         """An attribute that has no field comes back as it was put, whatever is in it."""
         extra = (("source", 'mail:"a\\b"@é'), ("x", ""))
@@ -685,5 +701,5 @@ class IndexConformance:
             said = [EntryInterval(Entry(STAMP, "Words.", id="e1", extra=extra), STAMP)]
             change.set_entries(HERE, "a", said)
             assert [*change.entries(HERE, "a")] == said
-            (no,) = [no for no, _ in change.unembedded("m", 9)]
+            (no,) = [item.no for item in change.unembedded("m", 9)]
             assert change.candidates([no])[0].recorded.entry.extra == extra

@@ -25,11 +25,13 @@ from commonplace.index.values import (
     Match,
     PageLine,
     PageSection,
+    PendingText,
     Row,
     StatSignature,
     Vector,
     Window,
     is_in_folders,
+    is_of_tree,
     least_shared,
     text_to_embed,
     turn_of,
@@ -296,10 +298,11 @@ class MemoryTransaction(MemoryNodes):
     def unfilled(self, limit: int) -> Sequence[int]:
         return []
 
-    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
+    def unembedded(self, model: str, limit: int) -> Sequence[PendingText]:
         known = self._meanings.vectors
         missing = [item for item in self._said() if known.get(item.no, ("",))[0] != model]
-        return sorted((item.no, _to_embed(item)) for item in missing)[:limit]
+        waiting = (PendingText(item.no, _to_embed(item), item.recorded.entry.thread is not None) for item in missing)
+        return sorted(waiting)[:limit]
 
     def count_embedded(self, model: str) -> tuple[int, int]:
         total = len(list(self._said()))
@@ -516,7 +519,10 @@ def _moment(item: EntryCandidate) -> str:
 
 def _to_embed(item: EntryCandidate) -> str:
     entry, labels = item.recorded.entry, item.row.tags if item.row is not None else ()
-    return entry.text if entry.thread is not None else text_to_embed(entry.text, item.name, (*labels, *entry.tags))
+    name = item.name
+    if is_of_tree(item.folder):
+        name = item.row.summary if item.row is not None else ""
+    return entry.text if entry.thread is not None else text_to_embed(entry.text, name, (*labels, *entry.tags))
 
 
 def _order(item: EntryCandidate) -> tuple[str, str, str, str]:
@@ -533,7 +539,8 @@ def _said(item: EntryCandidate) -> CurrentEntry:
 def _score(item: EntryCandidate, terms: QueryTerms) -> float:
     """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
     entry, row = item.recorded.entry, item.row
-    about = [item.name, row.own_summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
+    name = "" if is_of_tree(item.folder) else item.name
+    about = [name, row.own_summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
     own, other = _stems(entry.text), _stems(" ".join(about))
     if not all((own | other).issuperset(stem(word) for word in term) for term in terms.all_of):
         return 0.0

@@ -28,7 +28,7 @@ PUBLIC = [
     "Meta", "Moment", "PlaceChoice", "Relation", "RelationChoice", "Role", "RoleChoice", "Scope", "ScopeChoice",
     "ScopeKind", "SearchMode", "Setting", "ShellSession", "SortOrder", "SourceFormat", "Status", "StoreItem",
     "StoreMode", "Tracker", "Trust", "TypeChoice",
-    "__version__", "brief_task", "coordinator_preamble", "toolset",
+    "__version__", "brief_task", "coordinator_preamble", "prefetch", "toolset", "tree_preamble",
 ]  # fmt: skip
 # What is no verb: how a book is opened, and by whom.
 NO_VERBS = {

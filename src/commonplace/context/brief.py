@@ -4,6 +4,7 @@
     what the user asked for      pinned memories, preferences and corrections, in the words of people
     facts                        one line each: pinned ones, what people stored, what agents stored, the newest first
     the rest by name             so that an agent knows what it can ask for
+    the digest                   of the last days, of the sources that the user allowed (`prefetch.py`)
     3 proposals wait             how many, never what they say; not for sub-agents
     For the memory tools         this session's id and folder
 
@@ -77,6 +78,7 @@ class Brief(NamedTuple):
     text: str
     memories: tuple[BriefMemory, ...]
     choices: tuple[BriefChoice, ...] = ()
+    has_digest: bool = False
 
 
 def build_brief(
@@ -87,11 +89,13 @@ def build_brief(
     cwd: str | None = None,
     knows_doctrine: bool = False,
     is_subagent: bool = False,
+    digest: str = "",
 ) -> Brief:
     """Return the brief for a caller, shrunk until it is within the limits in characters and tokens.
 
     With `knows_doctrine` the caller has been told how memory works, so that is left out unless the user has rewritten
-    it. A sub-agent is not told how many proposals wait: no person reads what it says.
+    it. A sub-agent is not told how many proposals wait: no person reads what it says. The `digest`, fenced already,
+    is in it whole or not at all: it gives way where it would take more than a third.
     """
     limits = limits or BriefLimits()
     selection, index_notice = _select_from_what_can_be_read(sources)
@@ -107,12 +111,13 @@ def build_brief(
     while True:
         told = _Telling(selection)
         head = _cut_doctrine(doctrine, min(limits.doctrine, room // 3))
-        left = room - len(head) - len(caller) - 3 * len(_BETWEEN)
-        parts = [head, *told.tell(notices, left), caller]
+        shown = digest if 3 * len(digest) <= room else ""
+        left = room - len(head) - len(shown) - len(caller) - (3 + bool(shown)) * len(_BETWEEN)
+        parts = [head, *told.tell(notices, left), shown, caller]
         text = _BETWEEN.join(filter(None, parts))
         share = _measure_fit(text, limits)
         if room <= 500 or share >= 1:
-            return Brief(text, tuple(told.whole), tuple(told.choices))
+            return Brief(text, tuple(told.whole), tuple(told.choices), has_digest=bool(shown))
         room = int(room * min(share, 0.98))
 
 

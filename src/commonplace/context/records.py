@@ -36,9 +36,11 @@ COMPACTION = "compaction"  # why a nudge is due
 _PREFIX = "session/"
 _MAX_TOLD = 400  # memories remembered of one session
 _MAX_HASHES = 2_000  # sentences remembered of one session
+_MAX_HASHED = 4_000  # characters of a memory whose sentences are remembered
 _MAX_AGE_SECONDS = 30 * 86_400
 _SENTENCE_END = lazy(r"(?<=[.!?;])\s+|\n+")
 _WORD = lazy(r"\w+")
+_UNIT = lazy(r" ?\[u-[0-9a-f]{20}\]")
 _MIN_WORDS = 3
 
 
@@ -60,6 +62,10 @@ class SessionRecord(NamedTuple):
     note: str = ""  # for the next prompt: files that the last turn left out of the host's own index
     noted: str = ""  # the hash of the last such note, so that it is given once
     awaits_brief: bool = False  # the next prompt gets the brief, on hosts that take none at the start
+    digest: str = ""  # the hash of the digest that is in the context window
+    fetched: int = 0  # when the digest was last looked for with success, in seconds since 1970
+    fetch_tried: int = 0  # the same, with success or without
+    fetch_failures: int = 0  # in a row
     told: Mapping[str, str] = {}  # path of a memory: its revision in the context window
     hashes: tuple[str, ...] = ()  # of the sentences the agent was told
 
@@ -69,6 +75,20 @@ class SessionRecord(NamedTuple):
         recent = dict(list(merged.items())[-_MAX_TOLD:])
         hashes = dict.fromkeys((*self.hashes, *(mark for text in texts for mark in hash_sentences(text))))
         return self._replace(told=recent, hashes=tuple(hashes)[-_MAX_HASHES:])
+
+    def with_memories(self, memories: Sequence["BriefMemory"]) -> "SessionRecord":
+        """Return the record with these memories marked as told."""
+        revisions = {memory.path: memory.revision for memory in memories}
+        return self.with_told(revisions, [memory.entry.text[:_MAX_HASHED] for memory in memories])
+
+    def with_digest(self, text: str) -> "SessionRecord":
+        """Return the record with this digest marked as told; its sentences are not news when the agent repeats them."""
+        lines = [part for line in text.split("\n")[2:-1] for part in (line, line.partition(": ")[2])]
+        return self.with_told({}, [_UNIT.sub("", line) for line in lines])._replace(digest=short_hash(text))
+
+    def with_empty_window(self) -> "SessionRecord":
+        """Return the record with nothing told: the context window is new, or about to be."""
+        return self._replace(told={}, digest="", fetched=0, fetch_tried=0, fetch_failures=0)
 
     def with_compaction(self) -> "SessionRecord":
         """Return the record with a nudge due because of a compaction."""

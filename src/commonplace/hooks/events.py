@@ -3,8 +3,8 @@
 session-start    the brief (not on resume); after a compaction a nudge is due. A host that takes no text there gets the
                  brief with the next prompt
 subagent-start   the brief
-prompt           memories about it that the agent has not seen, what changed since it saw them, a nudge that is due,
-                 what the last turn wrote to the host's own memory files and not to their index
+prompt           memories about it that the agent has not seen, what changed since it saw them, a new digest of mail, a
+                 nudge that is due, what the last turn wrote to the host's own memory files and not to their index
 stop             nothing: text there makes an agent answer again, in place of what the user asked for. With
                  capture = auto, the default, a line in the spool: a transcript and how far it goes
 session-end      nothing; the spool
@@ -33,7 +33,7 @@ from commonplace.hooks.host_io import (
 
 import os
 import stat as st
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -79,13 +79,13 @@ class _LazyModule:
 if TYPE_CHECKING:
     from commonplace.context import brief, nudges, prompt_recall
     from commonplace.guard import audit
-    from commonplace.hooks import own_files, prompt_client, user_level
+    from commonplace.hooks import digests, own_files, prompt_client, user_level
 else:  # slow to load, and few events need one
     names = (
-        "context.brief", "context.nudges", "context.prompt_recall", "guard.audit", "hooks.own_files",
+        "context.brief", "context.nudges", "context.prompt_recall", "guard.audit", "hooks.digests", "hooks.own_files",
         "hooks.prompt_client", "hooks.user_level",
     )  # fmt: skip
-    brief, nudges, prompt_recall, audit, own_files, prompt_client, user_level = map(_LazyModule, names)
+    brief, nudges, prompt_recall, audit, digests, own_files, prompt_client, user_level = map(_LazyModule, names)
 
 
 HookAnswer = tuple[str, Callable[[], None] | None]
@@ -106,6 +106,7 @@ class HookEvent(NamedTuple):
     caller: Caller
     sources: BriefSources
     state: State | None  # None if it cannot be opened
+    database_folder: str
     config: Mapping[str, object] = {}  # what config.toml says
 
     @property
@@ -229,7 +230,9 @@ def open_event(
         log_failure(environment, f"{name} {host} index", error)
         notice = error.message
     sources = BriefSources(vault, LOCAL, view, index, folders, match.unproved if match else None, notice)
-    return HookEvent(name, host, shape, given, environment, times.now(), root, settings, caller, sources, state, config)
+    return HookEvent(
+        name, host, shape, given, environment, times.now(), root, settings, caller, sources, state, folder, config
+    )  # fmt: skip
 
 
 def _open_index(root: str, folder: str, *, has_handles: bool) -> SqliteIndexReader | None:
@@ -286,41 +289,40 @@ def _start_session(event: HookEvent) -> HookAnswer:
     session = event.session()._replace(begun=event.now)
     if event.input.source == "resume":  # the context window still has what it was told
         return "", lambda: event.save(session)
-    text, memories = _build_brief(event)
-    told = session.told if event.shape.keeps_told else {}
-    session = session._replace(told=told, nudge="", awaits_brief=event.shape.has_brief_at_prompt)
+    session = session if event.shape.keeps_told else session.with_empty_window()
+    session = session._replace(nudge="", awaits_brief=event.shape.has_brief_at_prompt)
     if event.input.source == "compact" and event.has_nudges:
         session = session.with_compaction()
-    session = _mark_told(session, memories) if event.can_carry else session
-    return text, lambda: event.save(session, memories)
+    text, told, memories = _tell_brief(event, session)
+    return text, lambda: event.save(told, memories)
 
 
 def _start_subagent(event: HookEvent) -> HookAnswer:
-    text, memories = _build_brief(event, is_subagent=True)
     before = event.session()
+    text, session, memories = _tell_brief(event, before, is_subagent=True)
     # A sub-agent has its own context window: only the hashes are kept, so that what it repeats is not captured.
-    session = _mark_told(before, memories)._replace(told=before.told)
-    return text, lambda: event.save(session, memories)
+    return text, lambda: event.save(session._replace(told=before.told), memories)
 
 
-def _build_brief(event: HookEvent, *, is_subagent: bool = False) -> tuple[str, tuple[BriefMemory, ...]]:
+def _tell_brief(
+    event: HookEvent, session: SessionRecord, *, is_subagent: bool = False
+) -> tuple[str, SessionRecord, tuple[BriefMemory, ...]]:
+    """Return the brief, the session as it is once that is told, and the memories in it."""
     if not event.can_carry:
-        return "", ()
-    limits = brief.BriefLimits(tokens=event.shape.tokens)
+        return "", session, ()
+    # Where the brief is in the system prompt, whose bytes have to stay, the digest comes with the first prompt.
+    digest = "" if is_subagent or event.shape.keeps_told else digests.read_digest(event) or ""
     made = brief.build_brief(
         event.sources,
-        limits,
+        brief.BriefLimits(tokens=event.shape.tokens),
         session=event.caller.session,
         cwd=event.input.cwd,
         knows_doctrine=event.shape.knows_doctrine,
         is_subagent=is_subagent,
+        digest=digest,
     )
-    return made.text, made.memories
-
-
-def _mark_told(session: SessionRecord, memories: Sequence[BriefMemory]) -> SessionRecord:
-    revisions = {memory.path: memory.revision for memory in memories}
-    return session.with_told(revisions, [memory.entry.text[:4_000] for memory in memories])
+    session = session.with_memories(made.memories)
+    return made.text, session.with_digest(digest) if made.has_digest else session, made.memories
 
 
 def _answer_prompt(event: HookEvent) -> HookAnswer:
@@ -329,14 +331,16 @@ def _answer_prompt(event: HookEvent) -> HookAnswer:
     memories: tuple[BriefMemory, ...] = ()
     briefed: tuple[BriefMemory, ...] = ()
     if event.can_carry and session.awaits_brief:
-        text, briefed = _build_brief(event)
+        text, session, briefed = _tell_brief(event, session._replace(awaits_brief=False))
         parts.append(text)
-        session = _mark_told(session._replace(awaits_brief=False), briefed)
     if event.can_carry and event.input.prompt:
         told = session.told
         text, memories, changed = _recall_for_prompt(event, event.input.prompt, told)
         parts.append(text)
-        session = _mark_told(session._replace(told={**told, **changed}), memories)
+        session = session._replace(told={**told, **changed}).with_memories(memories)
+    if event.can_carry:
+        text, session = digests.next_digest(event, session)
+        parts.append(text)
     if event.can_carry and event.has_nudges and event.state:
         stored = nudges.find_stored(event.state, LOCAL, event.caller)
         session, nudge = nudges.next_nudge(session, event.input.prompt or "", stored)
@@ -405,7 +409,7 @@ def _prepare_compaction(event: HookEvent) -> HookAnswer:
     if event.shape.checks_compaction and event.input.source == "auto":
         return "", lambda: _spool_transcript(event, before)
     # What it was told will not be in the context window any more.
-    session = before._replace(told={}, awaits_brief=event.shape.has_brief_at_prompt)
+    session = before.with_empty_window()._replace(awaits_brief=event.shape.has_brief_at_prompt)
     if event.has_nudges:
         session = session.with_compaction()
 

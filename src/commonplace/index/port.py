@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Match,
         PageLine,
         PageSection,
+        PendingText,
         Row,
         StatSignature,
         Vector,
@@ -177,10 +178,11 @@ class Transaction(UnitQueries, NodeQueries, Protocol):
 
     # Embeddings, as bytes that only the embedder understands. Past entries have one too.
 
-    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
-        """Return numbers and texts of entries that have no vector of this model yet, in the order of their numbers.
+    def unembedded(self, model: str, limit: int) -> Sequence[PendingText]:
+        """Return the texts of entries that have no vector of this model yet, in the order of their numbers.
 
-        The text of an entry that is in no conversation starts with the name and the tags of its memory.
+        The text of an entry that is in no conversation starts with the name and the tags of its memory; in the tree,
+        with the title of its note.
         """
 
     def count_embedded(self, model: str) -> tuple[int, int]:

@@ -44,6 +44,11 @@ def text_to_embed(text: str, name: str, tags: Iterable[str]) -> str:
     return f"{labels}: {text}"
 
 
+def is_of_tree(folder: str) -> bool:
+    """Return whether a folder is of mail, chat or documents, whose files have names of ours: they say nothing."""
+    return folder.startswith("/tree/")
+
+
 def turn_of(entry: Entry) -> Turn | None:
     """Return the place of an entry in its conversation; None if it is in none. The id orders equal times."""
     if entry.thread is None:
@@ -170,6 +175,14 @@ class EntryCandidate(NamedTuple):
     def status(self) -> str:
         """The status of its memory at the time the query is about."""
         return self.then or (self.row.status if self.row is not None else "active")
+
+
+class PendingText(NamedTuple):
+    """The text of an entry that has no vector yet, as it is embedded."""
+
+    no: int
+    text: str
+    is_turn: bool = False  # of a conversation
 
 
 class EntryFilter(NamedTuple):

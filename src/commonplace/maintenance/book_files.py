@@ -38,7 +38,7 @@ _SCOPE_KINDS = {kind.value: kind for kind in ScopeKind}
 _ENTER, _READ, _CHANGE = 0o011, 0o044, 0o022  # mode bits of the group and of others
 MAX_BYTES = 16_000_000  # of a file that `scan` reads
 DATABASES = ("index.db", "state.db", "tree.db")  # with their logs; the files have the same text
-_FILES = ("index.md", "book-id", "format", "config.toml", "key", "received", ".gitignore", *DATABASES)
+_FILES = ("index.md", "book-id", "format", "config.toml", "key", "received", "prefetch.md", ".gitignore", *DATABASES)
 _FOLDERS = (
     *_SCOPE_KINDS, *_TOP_NAMES[1:], "history", "trash", "tombstones", "vouched", "revisions", "locks", "audit",
 )  # fmt: skip

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import Transaction
-from commonplace.index.values import EntryCandidate, EntryInterval, Match, Window
+from commonplace.index.values import EntryCandidate, EntryInterval, Match, Window, is_of_tree
 from commonplace.recall.query import ParsedQuery, RecallQuery, is_journal
 from commonplace.text.words import (
     QueryTerms,
@@ -111,8 +111,10 @@ def make_time_key(candidate: EntryCandidate) -> tuple[str, str]:
 
 
 def list_labels(candidate: EntryCandidate) -> list[str]:
-    """Return the key and the tags of an entry and its memory."""
+    """Return the key and the tags of an entry and its memory; in the tree its title, whose file has a name of ours."""
     row = candidate.row
+    if is_of_tree(candidate.folder):
+        return [dict(candidate.entry.extra).get("title") or (row.summary if row is not None else "")]
     return [candidate.name, *candidate.entry.tags, *(row.tags if row is not None else ())]
 
 

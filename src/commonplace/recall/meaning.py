@@ -79,7 +79,7 @@ class SemanticIndex:
         It has the dimension in it: a service may have put another model behind an old name. "tags" says what is
         embedded of a note.
         """
-        parts = f" {self._passages} passages" if self._passages > 1 else ""
+        parts = f" {self._passages} passages halved" if self._passages > 1 else ""
         return f"{self.embedder.model} {self.embedder.dimension} tags{parts}"
 
     def embed_question(self, question: str) -> Vectors:
@@ -191,14 +191,16 @@ class SemanticIndex:
             waiting = reading.unembedded(self._model, size)
         if not waiting:
             return 0
-        passages = [split_passages(text, self._passages) for _, text in waiting]
-        rows = map(_pack_vector, self.embedder.embed([passage for some in passages for passage in some]))
+        # A turn has one vector: it says one thing, and what is said around it counts, too.
+        passages = [[item.text] if item.is_turn else split_passages(item.text, self._passages) for item in waiting]
+        pack = _pack_vector if self._passages == 1 else _pack_halves
+        rows = map(pack, self.embedder.embed([passage for some in passages for passage in some]))
         made = [b"".join(islice(rows, len(some))) for some in passages]
 
         def store(writing: Transaction) -> None:
-            same = dict(writing.unembedded(self._model, size))  # meanwhile a number may have got another text
+            same = {*writing.unembedded(self._model, size)}  # meanwhile a number may have got another text
             new = zip(waiting, made, strict=True)
-            writing.put_vectors(self._model, [(no, data) for (no, text), data in new if same.get(no) == text])
+            writing.put_vectors(self._model, [(item.no, data) for item, data in new if item in same])
 
         keep(store)
         self._seconds_per_text = (self._clock() - start) / len(waiting)
@@ -217,7 +219,7 @@ class SemanticIndex:
 
         version = (self._index.epoch, reading.vectors_dropped())
         if self._vectors is None or self._vectors.version != version:
-            self._vectors = EntryVectors(self.embedder.dimension, version)
+            self._vectors = EntryVectors(self.embedder.dimension, version, is_halved=self._passages > 1)
         self._vectors.load(reading, self._model)
         return self._vectors
 
@@ -239,3 +241,16 @@ def _pack_vector(row: Vectors) -> bytes:
     """Return a vector as bytes; none for a text of which nothing is known."""
     largest = float(abs(row).max())
     return (row * (127.0 / largest)).round().astype("int8").tobytes() if largest > 0 else b""
+
+
+def _pack_halves(row: Vectors) -> bytes:
+    """Return a vector of an even dimension with two numbers in each byte, from -7 to 7; none for one of zeros.
+
+    Of many passages that is enough: their order is the same as with whole bytes, but for some that are as near.
+    """
+    largest = float(abs(row).max())
+    if largest <= 0:
+        return b""
+    numbers = ((row * (7.0 / largest)).round() + 8).astype("uint8")
+    halves: bytes = (numbers[0::2] << 4 | numbers[1::2]).tobytes()
+    return halves

@@ -2,8 +2,8 @@
 
 `SemanticIndex.compare_entries` loads this module, and numpy with it, with the first question that needs vectors.
 
-A vector is stored, and kept here, as one signed byte per dimension. The search is exact: the question is compared with
-every entry of its scopes.
+A vector is stored, and kept here, as one signed byte per dimension; one of a passage is stored as half a byte, because
+a mail has several. The search is exact: the question is compared with every entry of its scopes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may di
 class EntryVectors:
     """The vectors of one space's entries by one embedder, and their cosines to the question that was set last."""
 
-    def __init__(self, dimension: int, version: object) -> None:
+    def __init__(self, dimension: int, version: object, *, is_halved: bool = False) -> None:
+        """`is_halved`: two numbers of a vector share a byte where it is stored."""
+        self._is_halved = is_halved
         self.version = version  # of the index, as long as none of its vectors is dropped
         self._rows: list[Vector] = []  # their bytes are in the matrix
         self._places: dict[int, int] = {}  # number of an entry: its row
@@ -48,8 +50,10 @@ class EntryVectors:
         if not new:
             return
         dimension = self._matrix.shape[1]
-        passages = np.frombuffer(b"".join(row.data for row in new), np.int8).reshape(-1, dimension)
-        ends = np.cumsum([len(row.data) // dimension for row in new])
+        stored = b"".join(row.data for row in new)
+        numbers = unpack_halves(stored) if self._is_halved else np.frombuffer(stored, np.int8)
+        passages = numbers.reshape(-1, dimension)
+        ends = np.cumsum([len(row.data) * len(passages) // len(stored) for row in new])
         self._firsts = np.append(self._firsts, len(self._matrix) + np.append(0, ends[:-1]))
         self._lengths = np.append(self._lengths, np.sqrt(np.einsum("ij,ij->i", passages, passages, dtype=np.float32)))
         self._matrix = np.append(self._matrix, passages, axis=0)
@@ -139,6 +143,15 @@ class EntryVectors:
                     self._neighbours[one.no].append(other.no)
                     self._neighbours[other.no].append(one.no)
         return self._neighbours
+
+
+def unpack_halves(data: bytes) -> NDArray[np.int8]:
+    """Return the numbers of which each byte has two, from -7 to 7."""
+    pairs = np.frombuffer(data, np.uint8)
+    numbers = np.empty((len(pairs), 2), np.int8)
+    numbers[:, 0], numbers[:, 1] = pairs >> 4, pairs & 15
+    numbers -= 8
+    return numbers.reshape(-1)
 
 
 def _multiply(rows: NDArray[Any], vector: Vectors) -> Vectors:

@@ -58,6 +58,10 @@ class DigestReader:
         self._me = {source.id: frozenset(name.casefold() for name in source.me) for source in sources}
 
     def read(self, period: Period, only: Collection[str] | None = None) -> DigestText:
+        """Return the page of a period; `only` of these sources."""
+        return DigestText(period, write_page(self.gather(period, only), period))
+
+    def gather(self, period: Period, only: Collection[str] | None = None) -> DayDigest:
         """Return what happened in a period; `only` of these sources. Days that have changed are read anew."""
         with self._tree.reading() as index:
             if only is not None:
@@ -67,7 +71,7 @@ class DigestReader:
                 known = read_days(index, period)
                 days = [self.make(index, day) for day in sorted(changed)]
                 days += [digest for day, digest in known.items() if day not in changed]
-        return DigestText(period, write_page(merge_days(days, period), period))
+        return merge_days(days, period)
 
     def find_changed(self, index: Transaction, period: Period) -> set[date]:
         """Return the days of a period whose pages do not say yet what happened."""

@@ -13,7 +13,7 @@ takes the nodes above it with it, and what they were made of is sealed again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import NamedTuple
 
 from commonplace.index.nodes import AS_MADE, BROKEN, CHANGED, NodeRow
@@ -59,8 +59,9 @@ class _Group(NamedTuple):
 class Sealer:
     """Brings the nodes of one tree up to its leaves; the caller holds the lock of the tree."""
 
-    def __init__(self, tree: TreeStore) -> None:
-        self._tree = tree
+    def __init__(self, tree: TreeStore, wanted: str = "") -> None:
+        """`wanted` is the model that is to write the summaries: until it does, their extracts say so."""
+        self._tree, self._wanted = tree, wanted
         self.sealed = self.renewed = 0
 
     # What changed
@@ -181,8 +182,8 @@ class Sealer:
 
     def summarise(self, source: str, level: int, children: Sequence[NodeRow]) -> Summary:
         """Return the node that has these children, made of an extract of them."""
+        said = self._read_children(level, children)
         with self._tree.reading() as index:
-            said = self._read_leaves(index, children) if level == 1 else self._read_summaries(index, children)
             numbers = [item.no for item in index.units({unit.id for unit, _ in said})]
             labels = index.labels_of(numbers)
         people = self._tree.people()
@@ -201,7 +202,36 @@ class Sealer:
             threads=group_lines((units[one.passage.unit], one.text) for one in chosen),
             made_of=print_children(children),
             entities=entities,
+            wanted=self._wanted,
         )
+
+    def read_inputs(self, node: NodeRow) -> tuple[Sequence[NodeRow], list[tuple[TreeUnit, str]]]:
+        """Return what a node is made of: its children, in the order of its note, and what they say, unit by unit."""
+        known = self._read_summary(node)
+        with self._tree.reading() as index:
+            children = _in_order(index.children(node.id), known.children if known is not None else ())
+        return children, self._read_children(node.level, children)
+
+    def replace_text(self, node: NodeRow, made_of: str, model: str, lines: Sequence[tuple[TreeUnit, str]]) -> bool:
+        """Write what a model said in the place of an extract; return False if the node is made of something else."""
+        with self._tree.memories.unit(TREE / node.source, KEEPER) as unit:
+            stored = unit.find(f"{SUMMARY_FOLDER}/{node.name}")
+            known = read_note(node.name, stored.note) if stored is not None else None
+            if known is None or known.made_of != made_of or not lines:
+                return False
+            new = known._replace(threads=group_lines(lines), model=model, wanted="")
+            unit.put(f"{SUMMARY_FOLDER}/{node.name}", make_note(new), None)
+            unit.commit()
+        return True
+
+    def _read_summary(self, node: NodeRow) -> Summary | None:
+        with suppress(NotFound):
+            return read_note(node.name, self._tree.read_note(resolve(f"{node.folder}/{node.name}.md")))
+        return None
+
+    def _read_children(self, level: int, children: Sequence[NodeRow]) -> list[tuple[TreeUnit, str]]:
+        with self._tree.reading() as index:
+            return self._read_leaves(index, children) if level == 1 else self._read_summaries(index, children)
 
     def _read_leaves(self, index: Transaction, children: Sequence[NodeRow]) -> list[tuple[TreeUnit, str]]:
         """Return the units of leaves with their texts."""
@@ -216,8 +246,7 @@ class Sealer:
         """Return the sentences of summaries with their units."""
         lines = []
         for child in children:
-            note = self._tree.read_note(resolve(f"{child.folder}/{child.name}.md"))
-            node = read_note(child.name, note)
+            node = self._read_summary(child)
             lines += [line for thread in node.threads for line in thread.lines] if node is not None else []
         units = {
             item.recorded.entry.id: read_unit(item.recorded.entry, kind="", folder=item.folder, name=item.name)

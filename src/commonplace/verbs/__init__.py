@@ -101,7 +101,6 @@ COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
         "status": ("status", "Show where things are stored and what is connected."),
         "config": ("", "Show or change settings."),
         "doctor": ("doctor", "Check the book for problems, and say what to do."),
-        "tour": ("", "See everything in a scratch book, in two minutes."),
         "completion": ("", "Print completions for your shell."),
     },
 }
@@ -135,6 +134,7 @@ ALIASES: "Mapping[str, tuple[str, str]]" = {
     "data": ("files data", ""),
     "trust": ("config trust", "status"),
     "hosts": ("hosts", ""),
+    "tour": ("tour", ""),  # the last lines of the help name it
     "timeline": ("timeline", "recall"),
     "related": ("related", "link"),
     "capture": ("capture", "capture"),

@@ -1,16 +1,20 @@
-"""The verb `brief`: what an agent is told at the start, and at a prompt."""
+"""The verbs `brief` and `prefetch`: what an agent is told at the start, and at a prompt."""
 
 from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
 from commonplace.context.brief import build_brief
+from commonplace.context.prefetch_file import find_prefetch
 from commonplace.context.records import find_session
+from commonplace.model.errors import CommonplaceError
 from commonplace.model.results import BriefResult
 from commonplace.text.words import estimate_tokens
 from commonplace.verbs.at_prompt import brief_sources, recall_at_prompt
-from commonplace.verbs.context import BookContext
-from commonplace.verbs.verb import Access, Arg, verb
+from commonplace.verbs.context import BookContext, log
+from commonplace.verbs.verb import Access, Arg, NoRequest, verb
+
+_DIGEST = "the last seven days of the sources that you allowed"
 
 
 class BriefRequest(NamedTuple):
@@ -44,21 +48,49 @@ def brief(context: BookContext, request: BriefRequest) -> BriefResult:
         return BriefResult("", 0, 0, "", 0, ())
     context.folders_to_search(None)
     sources = brief_sources(context)
-    made = build_brief(sources, session=context.caller.session, cwd=request.cwd, knows_doctrine=True)
+    digest = _find_digest(context)
+    made = build_brief(
+        sources, session=context.caller.session, cwd=request.cwd, knows_doctrine=True, digest=digest
+    )  # fmt: skip
     told = {memory.path: memory.revision for memory in made.memories}
     added, shown = "", made.memories
     if request.prompt:
         found = recall_at_prompt(context, request.prompt, told)
         added, shown = found.text, (*shown, *found.memories)
     refs = tuple(f"{memory.scope.kind}/{memory.key}" for memory in shown)
-    explained = tuple(
-        {"ref": one.memory.ref, "place": one.place, "why": one.why, "tokens": estimate_tokens(one.line)}
-        for one in (made.choices if request.explain else ())
-    )
+    explained: list[dict[str, object]] = []
+    if request.explain:
+        explained += [
+            {"ref": one.memory.ref, "place": one.place, "why": one.why, "tokens": estimate_tokens(one.line)}
+            for one in made.choices
+        ]
+        if made.has_digest:
+            explained.append(
+                {"ref": "tree/digest", "place": "digest", "why": _DIGEST, "tokens": estimate_tokens(digest)}
+            )
     return BriefResult(
         made.text, len(made.text), estimate_tokens(made.text), added, estimate_tokens(added), refs,
-        explained,
+        tuple(explained),
     )  # fmt: skip
+
+
+@verb(Access.READ, no_tool="a hook or an adapter puts it beside the user's message")
+def prefetch(context: BookContext, _: NoRequest) -> str:
+    """Return the digest of the last seven days of the sources that the user allowed, fenced, as hooks tell it.
+
+    Empty where there is none: no source is allowed, nothing was said, it is older than two days, or the caller is
+    sealed. The function `prefetch` of the package says when to ask.
+    """
+    return _find_digest(context) if context.settings.enabled else ""
+
+
+def _find_digest(context: BookContext) -> str:
+    """Return the digest for the caller; empty if it cannot be read, too."""
+    try:
+        return find_prefetch(brief_sources(context), context.database_folder)
+    except CommonplaceError as error:
+        log.warning("event=prefetch_not_read code=%s", error.code)
+        return ""
 
 
 def find_session_folder(context: BookContext, session: str) -> str | None:

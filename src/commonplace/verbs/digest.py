@@ -12,11 +12,11 @@ from commonplace.model.tree_results import DigestResult, SettleResult
 from commonplace.tree.digests import PERIODS, drill_command
 from commonplace.tree.node_search import NodeReader
 from commonplace.tree.periods import Period, PeriodKind, period_of
-from commonplace.tree.settle import settle
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tree_nodes import make_hits, today
 from commonplace.verbs.tree_opening import open_tree
+from commonplace.verbs.tree_settling import settle_tree
 from commonplace.verbs.verb import Access, Arg, verb
 
 _MOST_HITS = 100
@@ -56,7 +56,7 @@ def tree_settle(context: BookContext, request: SettleRequest) -> SettleResult:
     tree = open_tree(context)
     tree.freshen()
     tree.finish()
-    return SettleResult(*settle(tree, request.seconds, context.memories.progress))
+    return SettleResult(*settle_tree(context, tree, request.seconds, context.memories.progress))
 
 
 @verb(
@@ -87,7 +87,7 @@ def digest(context: BookContext, request: DigestRequest) -> DigestResult:
     if node is None:
         return empty._replace(latest=_find_latest(tree, sources, period, only))
     units = list(reader.open(node.units).values())
-    hits, _ = make_hits(reader, units, "", _MOST_HITS)
+    hits, _ = make_hits(reader, [node, *units], "", _MOST_HITS)
     return empty._replace(text=node.text, hits=hits, truncated=drill_command(period) in node.text)
 
 

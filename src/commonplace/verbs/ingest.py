@@ -22,20 +22,17 @@ from commonplace.model.tree_results import IngestReport, IngestResult, SkippedPl
 from commonplace.text.naming import cut, one_line
 from commonplace.tree.formats import find_reader, is_read_by_file
 from commonplace.tree.ingest import IngestCounts, Ingestion
-from commonplace.tree.settle import settle
 from commonplace.tree.source import FileSet, ReadOptions, SkippedUnit, SourceReader
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.vault.named_files import open_files
-from commonplace.vault.paths import PRIVATE
-from commonplace.vault.port import Write
 from commonplace.vault.source_files import NamedFiles
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tree_opening import TreeFacts, open_tree
+from commonplace.verbs.tree_settling import ignore_derived, settle_tree
 from commonplace.verbs.verb import Access, Arg, verb
 
 _MOST_AUTHORS = 5
 _MAX_NAME = 80  # characters of an author in a report
-_OWN_MARK, _IGNORED = "# Made by Commonplace", "/tree.db*"
 _TELL_EVERY = 0.1  # seconds between two reports of progress
 
 
@@ -102,7 +99,7 @@ def ingest(context: BookContext, request: IngestRequest) -> IngestReport:
         results = [_try_path(context, tree, path, request) for path in request.paths]
     if not request.dry_run:
         tree.finish()
-        settle(tree)
+        settle_tree(context, tree)
     return IngestReport(tuple(results))
 
 
@@ -136,7 +133,7 @@ def _ingest_path(context: BookContext, tree: TreeStore, path: str, request: Inge
         with nullcontext() if request.dry_run else tree.lock():
             source = _choose_source(tree, files, reader, request)
             if not request.dry_run:
-                _ignore_database(context)
+                ignore_derived(context)
                 tree.save_source(source)
         options = ReadOptions(frozenset(name.casefold() for name in source.me), source.timezone)
         known = _read_signatures(context, source) if is_read_by_file(reader) else {}
@@ -164,14 +161,6 @@ def _list_prefixes(place: str) -> Iterator[str]:
     """Yield what may be the name of the file in a place such as `general/2026-11-01.json, message 3`."""
     parts = place.split(",")
     return (",".join(parts[:end]) for end in range(1, len(parts) + 1))
-
-
-def _ignore_database(context: BookContext) -> None:
-    """Have git leave out the index of the tree in a book that was made before there was one."""
-    files, path = context.memories.files, PRIVATE / ".gitignore"
-    page = files.read_text(path)
-    if page is not None and page.startswith(_OWN_MARK) and _IGNORED not in page:
-        files.apply([Write(path, f"{page.rstrip()}\n{_IGNORED}\n".encode("utf-8", "surrogateescape"))])
 
 
 def _choose_source(tree: TreeStore, files: NamedFiles, reader: SourceReader, request: IngestRequest) -> TreeSource:

@@ -169,11 +169,7 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     reason = _explain_nothing(context, query) if not hits else ""
     notices = " ".join(filter(None, (found.notice, context.unusable_notice(folders), context.notice)))
     result = RecallResult((*hits, *linked), found.total, found.hidden, explained, notices, reason)
-    if "leaf" in query.kinds:
-        result = verbs.tree_search.add_leaves(context, query, result)
-    if "summary" in query.kinds or "digest" in query.kinds:
-        result = verbs.tree_nodes.add_nodes(context, query, result)
-    return result
+    return verbs.tree_nodes.add_tree(context, query, result) if {*query.kinds} - {*KINDS} else result
 
 
 def count_elsewhere(context: BookContext, request: RecallRequest) -> dict[str, int]:

@@ -275,8 +275,14 @@ def find_topic_hits(tree: TreeStore, sources: Sequence[TreeSource], names: Seque
     return make_hits(reader, [reader.open_topic(row) for row in rows], "", _MOST_HITS)[0]
 
 
-def add_nodes(context: BookContext, query: RecallQuery, found: RecallResult) -> RecallResult:
-    """Return what recall found with the summaries or digests that answer among it."""
+def add_tree(context: BookContext, query: RecallQuery, found: RecallResult) -> RecallResult:
+    """Return what recall found with what answers in the tree among it: leaves, summaries, digests, as it was asked."""
+    if "leaf" in query.kinds:
+        found = tree_search.add_leaves(context, query, found)
+    return _add_nodes(context, query, found) if {SUMMARY, DIGEST} & {*query.kinds} else found
+
+
+def _add_nodes(context: BookContext, query: RecallQuery, found: RecallResult) -> RecallResult:
     is_other = query.type is not None or query.tags or query.session is not None or query.as_of is not None
     if is_other or not has_tree(context):
         return found

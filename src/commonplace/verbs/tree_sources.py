@@ -12,10 +12,11 @@ from commonplace.model.tree_results import EntityMerge, TreeForgetResult, TreeSo
 from commonplace.text.words import fold_text
 from commonplace.tree.entities import ENTITY_KINDS
 from commonplace.tree.forget import forget_source
-from commonplace.tree.settle import count_pending, settle
+from commonplace.tree.settle import count_pending
 from commonplace.tree.store import TreeStore
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tree_opening import open_tree
+from commonplace.verbs.tree_settling import drop_prefetch, settle_tree
 from commonplace.verbs.verb import Access, Arg, NoRequest, verb
 
 _NO_TOOL = "about the tree itself: for a person"
@@ -92,8 +93,9 @@ def tree_forget(context: BookContext, request: TreeForgetRequest) -> TreeForgetR
     tree = open_tree(context)
     source = tree.source(request.source)
     verbs.ingest.forget_signatures(context, source)
+    drop_prefetch(context)
     done = forget_source(tree, source)
-    settle(tree)
+    settle_tree(context, tree)
     return done
 
 

@@ -205,6 +205,10 @@ GROUP BY e.folder, e.name;
 -- name: drop_words
 DELETE FROM entry_words WHERE rowid IN (SELECT no FROM entry WHERE space = ? AND folder = ? AND name = ?);
 
+-- name: drop_beside
+-- After drop_words, which reads there what it takes out.
+DELETE FROM entry_beside WHERE no IN (SELECT no FROM entry WHERE space = ? AND folder = ? AND name = ?);
+
 -- name: drop_word
 DELETE FROM entry_words WHERE rowid = ?;
 
@@ -228,7 +232,8 @@ SELECT no FROM entry WHERE worded = 0 AND +space = ? AND recorded_to IS NULL ORD
 
 -- name: unworded
 -- With what stands before and after: in its conversation, else in its note; a mail or a section speaks for itself.
-SELECT e.no, e.text, e.author, e.moment, e.tags, e.name,
+-- The name of a memory's file is its key; that of a file of the tree says no more than its title.
+SELECT e.no, e.text, e.author, e.moment, e.tags, CASE WHEN e.folder LIKE '/tree/%' THEN '' ELSE e.name END,
        CASE WHEN m.given THEN m.summary ELSE '' END, m.tags,
        CASE WHEN e.thread IS NULL AND e.id >= 'u-' AND e.id < 'u.' THEN NULL
        WHEN e.thread IS NULL THEN
@@ -261,6 +266,9 @@ UPDATE entry SET worded = 0 WHERE worded = 1 AND no IN (
 -- name: threads_of
 SELECT DISTINCT thread, turn FROM entry
 WHERE space = ? AND folder = ? AND name = ? AND thread IS NOT NULL;
+
+-- name: put_beside
+INSERT OR REPLACE INTO entry_beside (no, words, before, after, about, dates) VALUES (?, ?, ?, ?, ?, ?);
 
 -- name: add_words
 INSERT INTO entry_words (rowid, text, before, after, about, dates) VALUES (?, ?, ?, ?, ?, ?);
@@ -402,12 +410,14 @@ DELETE FROM vector;
 UPDATE entry SET embedded = 0 WHERE embedded = 1;
 
 -- name: unembedded
-SELECT e.no, e.thread, e.name, coalesce(m.tags, '[]'), e.tags, e.text
+SELECT e.no, e.thread, CASE WHEN e.folder LIKE '/tree/%' THEN coalesce(m.summary, '') ELSE e.name END,
+       coalesce(m.tags, '[]'), e.tags, e.text
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.embedded = 0 AND +e.space = ? ORDER BY e.no LIMIT ?;  -- +: by what is waiting, not by its space
 
 -- name: entries_to_embed
-SELECT e.no, e.thread, e.name, coalesce(m.tags, '[]'), e.tags, e.text
+SELECT e.no, e.thread, CASE WHEN e.folder LIKE '/tree/%' THEN coalesce(m.summary, '') ELSE e.name END,
+       coalesce(m.tags, '[]'), e.tags, e.text
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? ORDER BY e.no LIMIT ?;
 

@@ -25,6 +25,8 @@ DROP TABLE earlier_entry;
 
 -- name: drop
 DROP TABLE IF EXISTS entry_words;
+DROP VIEW IF EXISTS entry_said;
+DROP TABLE IF EXISTS entry_beside;
 DROP TABLE IF EXISTS vector;
 DROP TABLE IF EXISTS mark;
 DROP TABLE IF EXISTS mention;
@@ -182,7 +184,17 @@ INSERT INTO embedder VALUES ('');
 CREATE TABLE tick (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO tick VALUES ('vectors dropped', abs(random() / 2));
 
--- The words of entries, made ready for finding (see words.py): filled in when somebody asks, not while they store.
+-- The words of entries, made ready for finding (see words.py): filled in when somebody asks, not while they store. The
+-- full-text index keeps no copy of them: what it was given is read from entry_said when it has to be taken out again.
+-- words: the text as it was given, NULL if that is the text of the entry.
+CREATE TABLE entry_beside (
+    no INTEGER PRIMARY KEY, words TEXT, before TEXT NOT NULL, after TEXT NOT NULL, about TEXT NOT NULL,
+    dates TEXT NOT NULL
+);
+CREATE VIEW entry_said (no, text, before, after, about, dates) AS
+SELECT b.no, coalesce(b.words, e.text), b.before, b.after, b.about, b.dates
+FROM entry_beside b CROSS JOIN entry e ON e.no = b.no;
 CREATE VIRTUAL TABLE entry_words USING fts5 (
-    text, before, after, about, dates, tokenize = "porter unicode61 remove_diacritics 2"
+    text, before, after, about, dates, content = 'entry_said', content_rowid = 'no',
+    tokenize = "porter unicode61 remove_diacritics 2"
 );

@@ -33,9 +33,11 @@ from commonplace.index.values import (
     EntryInterval,
     LaterNote,
     Match,
+    PendingText,
     Vector,
     Window,
     is_in_folders,
+    is_of_tree,
     least_shared,
     text_to_embed,
     turn_of,
@@ -50,7 +52,6 @@ from commonplace.text.words import (
     word_hashes,
 )
 
-_TREE = "/tree/"
 _EQUALS = 100  # how many more are fetched, so that all entries as good as the last one can be put in order
 _FEW = 100  # entries that are not counted among the matches: up to here, it pays to count as many more
 _SIMILAR = 12  # entries that are fetched because they share words with what is stored
@@ -64,7 +65,8 @@ class SqliteTransaction(NodeRows):
         copied or touched file says what it said, and embedding it again takes long."""
         if list(entries) == self.entries(folder, name):
             return
-        self._run_here("drop_words", folder, name)
+        for query in ("drop_words", "drop_beside"):
+            self._run_here(query, folder, name)
         self._run_here("drop_mentions", folder, name)
         if self._run_here("drop_vectors", folder, name).rowcount > 0:
             self._run("tick_dropped")
@@ -94,7 +96,7 @@ class SqliteTransaction(NodeRows):
         entry, turn = recorded.entry, turn_of(recorded.entry)
         tags = encode_tags(entry.tags)
         # Nobody stores near duplicates of what is in the tree: it needs no marks.
-        is_marked = recorded.end is None and not folder.startswith(_TREE)
+        is_marked = recorded.end is None and not is_of_tree(folder)
         marks = word_hashes(entry.text, self._space) if is_marked else ()
         added = self._run_here(
             "add_entry", folder, name, place, entry.id, entry.time, entry.text, entry.trust.value,
@@ -261,8 +263,11 @@ class SqliteTransaction(NodeRows):
                 # A summary that is the beginning of the text would say it twice, and cost every search of its words.
                 own = "" if not summary or text.startswith(summary.removesuffix("…").rstrip()) else summary
                 about = " ".join([name, own, *decode_tags(labels or "[]"), *decode_tags(tags), author or ""])
+                words = index_words(text)
+                rest = (*beside, index_words(about), date_words(when))
                 self._run("drop_word", no)
-                self._run("add_words", no, index_words(text), *beside, index_words(about), date_words(when))
+                self._run("put_beside", no, None if words == text else words, *rest)
+                self._run("add_words", no, words, *rest)
                 self._run("mark_worded", no)
 
     def _add_authors(self, authors: Collection[str]) -> None:
@@ -271,11 +276,13 @@ class SqliteTransaction(NodeRows):
 
     # Embeddings
 
-    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
-        """Return numbers and texts of entries that have no vector of this model yet."""
+    def unembedded(self, model: str, limit: int) -> Sequence[PendingText]:
+        """Return the texts of entries that have no vector of this model yet."""
         query = "unembedded" if self._embedder() == model else "entries_to_embed"
         return [
-            (no, text if thread is not None else text_to_embed(text, name, decode_tags(labels) + decode_tags(tags)))
+            PendingText(no, text, is_turn=True)
+            if thread is not None
+            else PendingText(no, text_to_embed(text, name, decode_tags(labels) + decode_tags(tags)))
             for no, thread, name, labels, tags, text in self._run_here(query, limit)
         ]
 
