@@ -198,6 +198,8 @@ class NodeConformance:
             change.unmark_labels(numbers[:1])
             assert change.changed_hours() == ["2026-11-15T20", "2026-11-15T21"]
             assert change.count_changed_labels() == 2 and change.changed_files(0) == []
+            change.mark_labels(["id:a", "id:b", "id:c", "no:such"])
+            assert [number for number, _ in change.changed_labels(9)] == numbers
 
     def test_setting_the_nodes_of_a_file_takes_its_mark_off(self, index: Index) -> None:
         """A file is no longer marked once its nodes, or its topic, are set; another one is."""

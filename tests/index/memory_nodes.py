@@ -168,6 +168,9 @@ class MemoryNodes(ABC):
         names = {number: name for name, number in self._labels.numbers.items()}
         return [(number, names.get(number, "")) for number in sorted(self._labels.changed)][:limit]
 
+    def mark_labels(self, names: Collection[str]) -> None:
+        self._labels.mark(name for name in names if name in self._labels.numbers)
+
     def unmark_labels(self, numbers: Collection[int]) -> None:
         self._labels.changed.difference_update(numbers)
 
