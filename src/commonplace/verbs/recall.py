@@ -83,7 +83,7 @@ class RecallRequest(NamedTuple):
         Sequence[str],
         Arg(
             "what to search: memory, journal; or of mail, chat and documents: leaf, summary, digest",
-            tool_help="or leaf, summary",
+            tool_help="or leaf",
         ),
     ] = KINDS
     since: Annotated[str | None, SINCE] = None

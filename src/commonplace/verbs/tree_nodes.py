@@ -43,7 +43,7 @@ from commonplace.tree.retrieve import search_entries
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.verbs import tree_search
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.tool import QUERY_LENGTH, Answer, make_tool, result_schema
+from commonplace.verbs.tool import QUERY_LENGTH, ROWS, Answer, make_tool, result_schema
 from commonplace.verbs.tree_opening import describe_source, has_tree, make_hit, open_tree
 from commonplace.verbs.verb import Access, Arg, verb
 
@@ -351,15 +351,15 @@ def _render_nodes(found: NodeHits, _: object) -> Answer:
     return Answer(data, tree_search.hits_text(found.hits, heading))
 
 
-_NODES = result_schema("hits", "total", "truncated", hits=tree_search.HIT_ROWS, total="integer", truncated="boolean")
+_NODES = result_schema("hits", "total", "truncated", hits=ROWS, total="integer", truncated="boolean")
 TOOLS = (
     make_tool(
         query_global, "memory_tree_query_global", "What happened lately", "tree",
-        "A digest of the last days of the user's mail and chat, and its days. Paraphrase it; quote only leaves.",
+        "A digest of the last days of mail and chat, and its days. Quote only leaves.",
         _NODES, _render_nodes,
     ),
     make_tool(
-        drill_down, "memory_tree_drill_down", "Go down from a digest or summary", "tree",
+        drill_down, "memory_tree_drill_down", "Go down from a digest", "tree",
         "What a digest, topic or summary is made of, down to the messages.", _NODES, _render_nodes,
     ),
 )  # fmt: skip
