@@ -56,6 +56,7 @@ def test_what_a_sentence_does_in_twelve_languages(kind: str) -> None:
         ("Read https://example.org/?q=1 before noon.", Cues()),
         ("The tickets cost 5 to 12 euros.", Cues()),
         ("We cut it by 5 people.", Cues()),
+        ("Guten Morgen, am 3. Dezember ist Ruhetag.", Cues(dates=("2026-12-03",))),
         ("Ci vogliono due settimane.", Cues()),
         ("Es una cosa de todo el mundo.", Cues()),
         ("", Cues()),

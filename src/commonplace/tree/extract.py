@@ -36,7 +36,6 @@ _PLAIN, _DECIDES, _PROMISES, _ASKS, _REPORTS, _SPECIAL = 0.2, 0.8, 0.3, 0.3, 0.2
 _DATED_PROMISE, _DATE, _WEEKDAY = 0.4, 0.4, 0.2
 _MOST_SPECIAL = 4
 _OF_TITLE, _MOST_OF_TITLE = 0.3, 3  # for each word of the title
-_FIRST = 0.1  # for the first sentence of a passage that says something
 # What its score is multiplied with.
 _EXCLAIMED, _INTRODUCTION, _QUOTED, _NOT_ADMITTED = 0.75, 0.5, 0.3, 0.1
 _TAKEN_BEFORE = 0.3  # for each sentence taken that has the word
@@ -118,7 +117,6 @@ def _find_candidates(passages: Sequence[Passage], sentences: Sequence[_Sentence]
     centres = _find_centres(passages, sentences)
     titles = {title: frozenset(_find_stems(title, find_words(title))) for title in {one.title for one in passages}}
     found: list[_Candidate] = []
-    last = -1
     for one in sentences:
         if not _is_telling(one):
             continue
@@ -130,8 +128,6 @@ def _find_candidates(passages: Sequence[Passage], sentences: Sequence[_Sentence]
         score = sum(map(centre.__getitem__, one.stems)) / (len(one.stems) + 4)
         if passage.title:
             score += _OF_TITLE * min(_MOST_OF_TITLE, len(titles[passage.title].intersection(one.stems)))
-        score += _FIRST * (one.passage != last)
-        last = one.passage
         score = (score + _score_content(one, passage.occurred)) * _weigh_form(one)
         if not passage.is_admitted:
             score *= _NOT_ADMITTED
@@ -142,17 +138,20 @@ def _find_candidates(passages: Sequence[Passage], sentences: Sequence[_Sentence]
 def _find_centres(passages: Sequence[Passage], sentences: Sequence[_Sentence]) -> Mapping[str, Mapping[str, float]]:
     """Return for each thread how near each of its words is to what it is about: 1 is the nearest.
 
-    A word is near if the thread has it often, and few passages have it.
+    A word is near if many sentences of the thread have it, and few passages of all.
     """
     spread, threads = Counter[str](), {one.thread: Counter[str]() for one in passages}
-    in_passage: set[str] = set()
+    in_passage, counted = set[str](), set[tuple[str, tuple[str, ...]]]()
     last = -1
     for one in sentences:
         if one.passage != last:
             spread.update(in_passage)
             in_passage, last = set(), one.passage
         in_passage.update(one.stems)
-        threads[passages[one.passage].thread].update(one.stems)
+        thread = passages[one.passage].thread
+        if (thread, one.stems) not in counted:  # what is repeated, as a footer is, is not nearer for it
+            counted.add((thread, one.stems))
+            threads[thread].update(one.stems)
     spread.update(in_passage)
     total = len(passages) + 1
     rareness = {stem: log(total / number) + 0.1 for stem, number in spread.items()}
@@ -208,13 +207,13 @@ def _choose(candidates: Sequence[_Candidate], limit: int) -> list[_Sentence]:
     heap = [(-one.value, number) for number, one in enumerate(candidates)]
     heapify(heap)
     left = dict.fromkeys((stem for one in candidates for stem in one.sentence.stems), 1.0)
-    from_passage, said = Counter[int](), set[tuple[str, ...]]()
+    from_passage, said = Counter[int](), set[frozenset[str]]()
     taken: list[_Sentence] = []
     while heap and limit > 0:
         negative, number = heap[0]
         one = candidates[number].sentence
         # It has no room, however well that is estimated, or it is said already.
-        if candidates[number].tokens > 2 * limit or one.stems in said:
+        if candidates[number].tokens > 2 * limit or frozenset(one.stems) in said:
             heappop(heap)
             continue
         fresh = sum(map(left.__getitem__, one.stems)) / len(one.stems)
@@ -229,7 +228,7 @@ def _choose(candidates: Sequence[_Candidate], limit: int) -> list[_Sentence]:
             taken.append(one)
             left.update((stem, left[stem] * _TAKEN_BEFORE) for stem in one.stems)
             from_passage[one.passage] += 1
-            said.add(one.stems)
+            said.add(frozenset(one.stems))
     return taken
 
 
