@@ -119,10 +119,10 @@ def test_sentences_come_in_order_of_time_with_their_passages() -> None:
 
 def test_the_same_said_twice_is_taken_once() -> None:
     """A sentence that says what a chosen one says brings nothing, in other words little: another takes its place."""
-    ladder = "The ladder for the roof stands behind the old shed."
+    ladder = "The ladder for the roof of the gym stands behind shed 12."
     again = [passage(ladder, f"u-{number}") for number in range(4)]
-    reworded = passage("Behind the old shed stands a ladder for the roof of the gym.", "u-5")
-    other = passage("Bob orders twelve brushes from Fjellby for his painters.", "u-6")
+    reworded = passage("Behind shed 12 stands that long ladder for the roof of the gym.", "u-5")
+    other = passage("Bob orders new brushes for the painters of the church.", "u-6")
     filler = passage(BLAND * 6, "u-7", title="")
     found = [one.text for one in extract([*again, reworded, other, filler])]
     assert len({ladder, reworded.text}.intersection(found)) == 1
@@ -133,9 +133,8 @@ def test_the_same_said_twice_is_taken_once() -> None:
 def test_the_same_sentence_is_never_taken_twice() -> None:
     """Not even a decision that four messages state in the same words, where nothing else says as much."""
     again = [passage("We agreed to repair the roof of the gym in May.", f"u-{number}") for number in range(4)]
-    found = [one.text for one in extract([*again, passage(BLAND * 12, "u-9", title="")])]
-    assert found.count(again[0].text) == 1
-    assert len(found) == 2
+    too_long = passage(f"{BLAND[:-2]}, and so on, {BLAND[:-2]}, and " * 4, "u-9")
+    assert [one.text for one in extract([*again, too_long])] == [again[0].text]
 
 
 def test_several_passages_have_a_say() -> None:
