@@ -157,6 +157,7 @@ def test_what_begins_like_a_courtesy_may_say_something(sentence: str) -> None:
         "Dear Ms Oyelaran,",
         "See you on Friday!",
         "Thanks, Bob",
+        "Thanks, Ann, for letting me join your journey.",
         "Ok",
         "Haha so true",
         "Ich hoffe, ihr hattet ein schönes Wochenende.",

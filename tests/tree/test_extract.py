@@ -161,10 +161,12 @@ def test_what_is_not_admitted_counts_little() -> None:
         "2026-11-12 10:00:00 ERROR roof of the gym failed for Fjellby 4000",
         'roof.repair("gym", price=4000, firm="Fjellby");',
         "> We agreed to repair the roof of the gym in May.",
+        "# The Roof of the Gym by Fjellby",
+        "**Roof of the Gym: Offers from Fjellby:**",
     ],
 )
-def test_what_was_printed_or_quoted_loses(printed: str) -> None:
-    """A row, a line of a log or of code, or a quote loses against a plain sentence."""
+def test_what_is_no_plain_sentence_loses(printed: str) -> None:
+    """A row, a line of a log or of code, a quote or a heading loses against a plain sentence."""
     plain = "The ladder for the roof stands behind the old shed now."
     found = extract([passage(f"{printed}\n\n{plain}\n\n{BLAND}")])
     assert [one.text for one in found] == [plain]
