@@ -41,6 +41,7 @@ from commonplace.model.memory import Trust
 from commonplace.model.names import short_hash
 from commonplace.model.scope import Space
 from commonplace.text.words import QueryTerms, fingerprint, index_words, normalize_words, split_words, stem, word_hashes
+from tests.index.memory_nodes import LabelState, MemoryNodes, NodeState
 
 
 def accepts(wanted: EntryFilter, item: EntryCandidate) -> bool:
@@ -104,17 +105,10 @@ class _Meanings:
         self.dropped = 0
 
 
-class _Labels:
-    """What the units of one space mention, by the number of their entry."""
-
-    def __init__(self) -> None:
-        self.put: dict[int, list[str]] = {}
-        self.surfaces: dict[str, str] = {}
-
-
-class MemoryTransaction:
-    def __init__(self, folders: dict[str, _Folder], meanings: _Meanings, labels: _Labels) -> None:
-        self._folders, self._labels = folders, labels
+class MemoryTransaction(MemoryNodes):
+    def __init__(self, folders: dict[str, _Folder], meanings: _Meanings, labels: LabelState, nodes: NodeState) -> None:
+        super().__init__(nodes, labels)
+        self._folders = folders
         self._meanings = meanings
         self._vectors_before, self._dropped_before = dict(meanings.vectors), meanings.dropped
         self._undo: list[tuple[str, str, Row | None, StatSignature | None, tuple[EntryInterval, ...]]] = []
@@ -124,6 +118,7 @@ class MemoryTransaction:
     def put(self, row: Row, signature: StatSignature | None = None) -> Row | None:
         self._remember(row.folder, row.name)
         old = self.get(row.folder, row.name)
+        self.mark_file(row.folder, row.name, old, row)
         self._folders[row.folder].put(row)
         if signature:
             self._folders[row.folder].signatures[row.name] = signature
@@ -131,6 +126,7 @@ class MemoryTransaction:
 
     def remove(self, folder: str, name: str) -> None:
         self._remember(folder, name)
+        self.mark_file(folder, name, self.get(folder, name), None)
         self._folders[folder].remove(name)
 
     def record_stat(self, folder: str, name: str, signature: StatSignature) -> None:
@@ -178,9 +174,10 @@ class MemoryTransaction:
         if tuple(entries) == tuple(self.entries(folder, name)):
             return
         self._remember(folder, name)
+        self.mark_units([*self.entries(folder, name), *entries])
         old = [_number(folder, name, place) for place in range(len(self.entries(folder, name)))]
         for number in old:
-            self._labels.put.pop(number, None)
+            self._labels.mark(self._labels.put.pop(number, ()))
         gone = [number for number in old if self._meanings.vectors.pop(number, None) is not None]
         self._meanings.dropped += bool(gone)
         self._folders[folder].entries[name] = tuple(entries)
@@ -190,7 +187,10 @@ class MemoryTransaction:
     ) -> None:
         self._remember(folder, name)
         old = self.entries(folder, name)
+        self.mark_units([*entries, *(item for item in old if close_at is not None and item.end is None)])
         if close_at is not None:
+            for place, item in enumerate(old):
+                self._labels.mark(self._labels.put.get(_number(folder, name, place), ()) if item.end is None else ())
             old = [item if item.end else item._replace(end=close_at) for item in old]
             self._meanings.dropped += 1
         self._folders[folder].entries[name] = (*old, *entries)
@@ -372,10 +372,13 @@ class MemoryTransaction:
         return sorted(item.no for item in self._units() if item.no not in self._labels.put)[:limit]
 
     def put_labels(self, labels: Mapping[int, Collection[Label]]) -> None:
-        self._labels.put |= {no: [label.name for label in some] for no, some in labels.items()}
         for label in (label for some in labels.values() for label in some):
             known = self._labels.surfaces.get(label.name, "")
             self._labels.surfaces[label.name] = max(known, label.surface, key=len)
+            self._labels.numbers.setdefault(label.name, len(self._labels.numbers) + 1)
+        for no, some in labels.items():
+            self._labels.mark({label.name for label in some}.difference(self._labels.put.get(no, ())))
+            self._labels.put[no] = [label.name for label in some]
 
     def unlabel_all(self) -> None:
         self._labels.put.clear()
@@ -476,6 +479,7 @@ class MemoryTransaction:
         return sorted(found)[:limit]
 
     def undo(self) -> None:
+        self.undo_nodes()
         self._meanings.vectors, self._meanings.dropped = self._vectors_before, self._dropped_before
         for held, generation in reversed(self._generations):
             held.generation = generation
@@ -548,7 +552,8 @@ class MemoryIndex:
     def __init__(self) -> None:
         self._spaces: dict[Space, dict[str, _Folder]] = {}
         self._meanings: dict[Space, _Meanings] = {}
-        self._labels = _Labels()
+        self._labels = LabelState()
+        self._nodes: dict[Space, NodeState] = {}
         self._writer = threading.RLock()
         self.epoch = 0
 
@@ -576,13 +581,16 @@ class MemoryIndex:
         with self.transaction(space) as transaction:
             self._spaces[space].clear()
             self._meanings[space] = _Meanings()
+            self._nodes[space].go_back(NodeState.make_empty())
+            self._labels.clear()
             yield transaction
 
     @contextmanager
     def transaction(self, space: Space, wait: float | None = None) -> Iterator[Transaction]:
         with self._writer:
             meanings = self._meanings.setdefault(space, _Meanings())
-            transaction = MemoryTransaction(self._spaces.setdefault(space, {}), meanings, self._labels)
+            nodes = self._nodes.setdefault(space, NodeState.make_empty())
+            transaction = MemoryTransaction(self._spaces.setdefault(space, {}), meanings, self._labels, nodes)
             try:
                 yield transaction
             except BaseException:

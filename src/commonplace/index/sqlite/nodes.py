@@ -53,9 +53,9 @@ class NodeRows(UnitRows):
 
     def set_nodes(self, folder: str, name: str, nodes: Sequence[NodeRow]) -> None:
         """Set which nodes a file has, and take the mark off it."""
-        known = {node.id: node for node in self.nodes_of(folder, name)}
         wanted = {node.id for node in nodes}
-        for node in known.values():
+        known = {node.id: node for node in self.nodes(wanted)}  # of whatever file: it may have been moved
+        for node in self.nodes_of(folder, name):
             if node.id not in wanted:
                 self._run("drop_node", self._space, node.id, folder, name)
                 self._run("unseal", self._space, node.id)

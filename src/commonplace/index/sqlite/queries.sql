@@ -671,7 +671,8 @@ SELECT label, surface FROM label WHERE label IN (SELECT value FROM json_each(?))
 
 -- name: mention_spans
 SELECT DISTINCT e.no, e.folder, e.name, e.moment, e.author, (
-    SELECT json_extract(item.value, '$[1]') FROM json_each(e.extra) item WHERE json_extract(item.value, '$[0]') = 'signals')
+    SELECT json_extract(item.value, '$[1]') FROM json_each(CASE e.extra WHEN '' THEN '[]' ELSE e.extra END) item
+    WHERE json_extract(item.value, '$[0]') = 'signals')
 FROM json_each(?) asked CROSS JOIN label l ON l.label = asked.value
 CROSS JOIN mention m ON m.label = l.number
 CROSS JOIN entry e ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL
