@@ -6,9 +6,10 @@ import json
 import subprocess
 from typing import Any
 
+from commonplace.verbs.toolset import tools_for
 from tests.hosts.place import Failed, Place
 
-TOOLS = 11
+TOOLS = len(tools_for("agent"))
 NAME = "commonplace"
 
 
