@@ -229,7 +229,7 @@ def _print_settings(call: Call, settings: Sequence[Setting], problems: Sequence[
 def _trust(call: Call) -> int:
     args = call.args
     if args.memories and args.revoke:
-        raise Usage("--memories does not go with --revoke")
+        raise Usage("--memories cannot be used with --revoke")
     with call.open() as book:
         if args.memories:
             return _trust_memories(call, book)

@@ -53,7 +53,7 @@ _WORD = lazy(r"[^\W_]+")
 _DAY = 86_400  # seconds
 _QUERY = Arg("rank by these words and their meaning", "QUERY", max_length=QUERY_LENGTH, tool_help="rank by this")
 _WINDOW = Arg("only the last so many days", "DAYS", option="window", minimum=1, maximum=36_600, tool_help="last days")
-_LIMIT = Arg("show at most so many (1 to 100)", minimum=1, maximum=100, tool_help="hits")
+_LIMIT = Arg("show at most so many (1 to 100)", minimum=1, maximum=100, tool_help="at most")
 
 
 class SearchEntitiesRequest(NamedTuple):
