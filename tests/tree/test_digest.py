@@ -127,6 +127,13 @@ def test_a_date_that_has_passed_is_no_longer_ahead() -> None:
     assert [line.day for line in merge_digests([monday], DAY + timedelta(days=6)).dates] == ["2027-03-03"]
 
 
+def test_what_two_messages_say_is_listed_once() -> None:
+    """Of a decision that two messages tell in the same words, the first is listed."""
+    units = [mail("We decided to sell the crane to Bergen.", author, to=(), title=author.name) for author in (ANN, BOB)]
+    days = [digest(units[0]._replace(occurred="2026-11-17T09:00:00Z"), day=NEXT_DAY), digest(units[1])]
+    assert [line.unit for line in merge_digests(days, NEXT_DAY).decisions] == [units[1].id]
+
+
 def test_tomorrow_is_the_senders() -> None:
     """A day that is named from the day of a message is counted on the sender's clock."""
     unit = mail("I will send you the drawings tomorrow.", at="23:30", offset=120)
@@ -244,6 +251,12 @@ def test_a_digest_is_read_back_from_json(texts: list[str], title: str, name: str
     found = make_day_digest(units, DAY, me=ME, is_new=lambda _: True)
     stored = found.to_json().encode()
     assert DayDigest.from_json(stored.decode()) == found
+
+
+def test_a_digest_of_another_version_is_refused() -> None:
+    """A digest that was stored by a version with other fields raises ValueError."""
+    with pytest.raises(ValueError, match="another format"):
+        DayDigest.from_json(digest(mail("The crane stands still.")).to_json().replace("[1,", "[2,", 1))
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,19 @@ def test_a_decision_is_not_told_twice() -> None:
     assert "## Also decided\n" in page
 
 
+def test_a_sentence_of_two_threads_is_shown_once() -> None:
+    """What somebody sends to two threads in the same words stands on the page once."""
+    page = render([mail("The crane has lost its hook in the storm.", title=title) for title in ("Crane", "Storm")])
+    assert page.count("has lost its hook") == 1
+
+
+def test_a_title_stays_in_its_marks() -> None:
+    """The stars in a subject do not end the bold title, and a message without a subject has a title, too."""
+    page = render([mail("The crane is very old.", title="2 ** 3 *is* eight"), mail("The mill is old, too.", title="")])
+    assert "- **2 \\*\\* 3 \\*is\\* eight** (Ann Lee): The crane" in page
+    assert "- **No subject** (Ann Lee): The mill" in page
+
+
 def test_a_long_sentence_is_cut_at_a_word() -> None:
     """A sentence of more than 200 characters ends at a word and with an ellipsis, a shorter one is whole."""
     long = "The harbour has a crane " + "that stands on a very solid base " * 9 + "and turns."

@@ -16,7 +16,7 @@ _INDENT = "  "
 
 def _digest(call: Call) -> int:
     found = call.run(verbs.digest.digest)
-    if not call.answer(found):
+    if not call.answer({name: value for name, value in found._asdict().items() if name != "latest"}):
         for line in found.text.splitlines():
             is_title = line.startswith("# ")
             call.screen.line(call.screen.paint(shown(line), "name") if is_title else shown(line))

@@ -175,7 +175,7 @@ class DigestResult(NamedTuple):
     start: str  # its first and its last day
     end: str
     text: str  # Markdown; empty where nothing happened
-    hits: tuple[Hit, ...]  # the messages that it names
+    hits: tuple[Hit, ...]  # itself, as a node to go down from, and the messages that it names
     truncated: bool  # it names fewer than there were
     latest: str = ""  # the last day before it on which something happened, where it is empty
 

@@ -7,12 +7,13 @@ says how much each sentence tells. Nothing here reads or writes a file.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date, timedelta
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
 from commonplace.model.names import short_hash
+from commonplace.text.words import fold_text, has_phrase
 from commonplace.tree.admission import is_admitted, is_one_of
 from commonplace.tree.digest import (
     ASKED,
@@ -37,7 +38,6 @@ from commonplace.tree.digest_sentences import (
     UnitSentence,
     choose_different,
     find_name_words,
-    has_name,
     read_sentences,
     score_sentences,
     show_name,
@@ -207,17 +207,17 @@ class _DayReader:
             return False
         me = self._me.get(unit.source, frozenset())
         names = {name for name in me if "@" not in name}
-        if "mentioned" in unit.signals and has_name(sentence.text, names):
+        if "mentioned" in unit.signals and _has_name(sentence.text, names):
             return True
         greeting = unit.text.lstrip().split("\n", 1)[0][:80]
         firsts = {name.split()[0] for name in names if name.strip()}
         others = [person for person in unit.recipients if not is_one_of(person, me)]
-        if len(others) < len(unit.recipients) and has_name(greeting, firsts):
+        if len(others) < len(unit.recipients) and _has_name(greeting, firsts):
             return True
         is_private = unit.kind == "chat" and not unit.recipients and unit.title == unit.author.name
         if "direct" not in unit.signals and not is_private:
             return False
-        return not has_name(greeting, {word for person in others for word in show_name(person).split()[:1]})
+        return not _has_name(greeting, {word for person in others for word in show_name(person).split()[:1]})
 
     def _find_date(self, sentence: UnitSentence) -> str:
         """Return the first day to come that a sentence names; "" if it says too little of it."""
@@ -234,6 +234,14 @@ class _DayReader:
 
 def _is_firm(sentence: UnitSentence) -> bool:
     return sentence.cues.promises or sentence.cues.decides
+
+
+def _has_name(text: str, names: Set[str]) -> bool:
+    """Return whether a text names one of these people."""
+    if not names:
+        return False
+    folded = fold_text(text)
+    return any(len(name) > 1 and has_phrase(folded, fold_text(name)) for name in names)
 
 
 def _choose_of_units(scored: Iterable[_Scored]) -> Iterator[_Scored]:

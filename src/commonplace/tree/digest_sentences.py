@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
-from commonplace.text.words import DENSE_RUN, STOP_WORDS, fold_text, has_phrase
+from commonplace.text.words import DENSE_RUN, STOP_WORDS
 from commonplace.tree.courtesy import is_courtesy
 from commonplace.tree.cues import Cues, find_cues
 from commonplace.tree.digest import ASKED, DECIDED, SAID
@@ -26,7 +26,6 @@ from commonplace.tree.units import TreeUnit
 _MOST_READ, _MOST_SENTENCES = 3_000, 16  # characters and sentences of a unit
 _FEWEST_WORDS, _FEWEST_SIGNS = 3, 6  # of a sentence; signs of one in a script without spaces
 _MOST_COURTESY, _MOST_UNMARKED = 16, 25  # words of a courtesy, and of a question without a mark
-_GREETING_WORDS, _CLOSING_WORDS, _CLOSING_LINES = 5, 4, 3
 _MAX_NAME = 60  # characters
 _SAME_VOICE = 6  # points less for each sentence of the same person in a thread
 _WORD, _NUMBER, _HAS_DIGIT = lazy(r"[^\W\d_]+"), lazy(r"\d[\d.,:]*"), lazy(r"\d")
@@ -63,10 +62,9 @@ def read_sentences(unit: TreeUnit, today: str) -> Iterator[UnitSentence]:
     text = _FENCE.sub("\n", unit.text) if "```" in unit.text else unit.text
     patch = _PATCH.search(text) if unit.kind == "email" else None
     text = (text[: patch.start()] if patch else text).strip()
-    is_whole = len(text) <= _MOST_READ
-    found = split_sentences(_cut_courtesies(text[:_MOST_READ], unit, is_whole=is_whole))
+    found = split_sentences(text[:_MOST_READ])
     at = 0
-    for sentence in found if is_whole else found[:-1]:
+    for sentence in found if len(text) <= _MOST_READ else found[:-1]:
         plain = strip_marks(sentence)
         words = None if _NO_PROSE.match(sentence) else _find_words(plain)
         if words is not None and (len(words) > _MOST_COURTESY or not is_courtesy(plain)):
@@ -143,37 +141,6 @@ def choose_different(scored: Iterable[tuple[int, UnitSentence]], most: int) -> l
     return chosen
 
 
-def _cut_courtesies(text: str, unit: TreeUnit, *, is_whole: bool) -> str:
-    """Return a text without a first line that only greets, and last lines that only close and sign."""
-    lines = text.split("\n")
-    if len(lines) > 1:
-        first = lines[0].strip()
-        if len(first.split()) <= _GREETING_WORDS:
-            readers = {name for person in unit.recipients for name in show_name(person).split()[:1]}
-            if first[-1:] in ",!，！、:–-" or (not lines[1].strip() and has_name(first, readers)):
-                lines = lines[1:]
-    if is_whole:
-        _cut_closing(lines, show_name(unit.author))
-    return "\n".join(lines)
-
-
-def _cut_closing(lines: list[str], author: str) -> None:
-    """Remove the last lines if they only close and sign."""
-    names = {author, *author.split()} - {""}
-    is_signed = False
-    for _ in range(_CLOSING_LINES):
-        while len(lines) > 1 and not lines[-1].strip():
-            lines.pop()
-        last = lines[-1].strip()
-        if len(lines) < 2 or len(last.split()) > _CLOSING_WORDS:
-            return
-        signs = has_name(last, names)
-        if not (signs or last[-1:] in ",，" or (is_signed and last[-1:] not in ".?!。？！")):
-            return
-        is_signed = is_signed or signs
-        lines.pop()
-
-
 def _find_words(text: str) -> Sequence[str] | None:
     """Return the words of a sentence in lower case; None for what is none: too short, a link, code, numbers."""
     plain = _URL.sub("", text) if "://" in text or "www." in text else text
@@ -197,14 +164,6 @@ def split_words(text: str) -> list[str]:
 
 def _pair_signs(word: str) -> Sequence[str]:
     return [word[at : at + 2] for at in range(max(1, len(word) - 1))]
-
-
-def has_name(text: str, names: Set[str]) -> bool:
-    """Return whether a text names one of these people."""
-    if not names:
-        return False
-    folded = fold_text(text)
-    return any(len(name) > 1 and has_phrase(folded, fold_text(name)) for name in names)
 
 
 def find_name_words(units: Iterable[TreeUnit], most_recipients: int) -> Set[str]:

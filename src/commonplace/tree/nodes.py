@@ -6,7 +6,7 @@
 note is of the time at which it was made: whoever makes it again makes the same bytes. Each sentence names the unit that
 says it:
 
-    **Rollout of Atlas** (Ann Lee, Bob Ray)
+    ### Rollout of Atlas (Ann Lee, Bob Ray)
     - We decided to move on Friday. [u-5f0c1e9a7b3d2c4e6f80]
 """
 
@@ -25,6 +25,7 @@ from commonplace.text.frontmatter import Frontmatter, Writable
 from commonplace.text.naming import cut, one_line
 from commonplace.text.notes import Note
 from commonplace.text.words import estimate_tokens
+from commonplace.tree.subjects import strip_prefixes
 from commonplace.tree.units import Leaf, TreeUnit
 from commonplace.vault.paths import TREE, BookPath
 
@@ -32,7 +33,7 @@ SUMMARY_FOLDER = "summary"
 EXTRACT = "extract"  # the model of what was chosen by rules
 _ID = lazy(r"L([1-9]\d?)-([0-9a-f]{20})")
 _LINE = lazy(r"- (.*) \[(u-[0-9a-f]{20})\]")
-_HEADING = lazy(r"\*\*(.*)\*\*(?: \((.*)\))?")
+_HEADING = lazy(r"### (.*?)(?: \(([^()]*)\))?")
 _MAX_SUMMARY, _MOST_TITLES, _MAX_TITLE, _MOST_PEOPLE = 200, 3, 80, 4
 _MOST_ENTITIES = 12
 
@@ -134,27 +135,27 @@ def group_lines(chosen: Iterable[tuple[TreeUnit, str]]) -> tuple[SummaryThread, 
     """Return sentences by the threads of their units, in the order in which these come first."""
     lines: dict[str, list[SummaryLine]] = {}
     titles: dict[str, str] = {}
-    people: dict[str, dict[str, None]] = {}
+    people: dict[str, dict[str, str]] = {}  # the fullest name of each, by what tells them apart
     for unit, text in chosen:
         # A document's sections have titles of their own; a thread has that of its first message.
-        key = unit.thread or f"{unit.folder}/{unit.name}"
-        titles.setdefault(key, unit.title or unit.name)
-        people.setdefault(key, {})[unit.author.name or unit.author.address] = None
+        key, person = unit.thread or f"{unit.folder}/{unit.name}", unit.author
+        titles.setdefault(key, strip_prefixes(unit.title) or unit.name)
+        names = people.setdefault(key, {})
+        names[person.address or person.name] = max(names.get(person.address, ""), person.name, key=len)
         lines.setdefault(key, []).append(SummaryLine(one_line(text), unit.id))
-    return tuple(
-        SummaryThread(
-            cut(one_line(titles[key]).replace("*", " ").strip(), _MAX_SUMMARY),
-            cut(one_line(", ".join([*filter(None, people[key])][:_MOST_PEOPLE])).replace(")", " "), _MAX_SUMMARY),
-            tuple(found),
-        )
-        for key, found in lines.items()
-    )
+    found = []
+    for key, some in lines.items():
+        shown = [name or ident for ident, name in people[key].items() if name or ident][:_MOST_PEOPLE]
+        # The people stand in brackets at the end of the line.
+        who = one_line(", ".join(shown)).replace("(", " ").replace(")", " ").strip()
+        found.append(SummaryThread(cut(one_line(titles[key]), _MAX_SUMMARY), cut(who, _MAX_SUMMARY), tuple(some)))
+    return tuple(found)
 
 
 def write_threads(threads: Iterable[SummaryThread]) -> Iterator[str]:
     """Yield the lines that say what was said in each thread."""
     for thread in threads:
-        yield f"**{thread.title}** ({thread.people})" if thread.people else f"**{thread.title}**"
+        yield f"### {thread.title} ({thread.people})" if thread.people else f"### {thread.title}"
         for line in thread.lines:
             yield f"- {line.text} [{line.unit}]"
 

@@ -87,7 +87,7 @@ def digest(context: BookContext, request: DigestRequest) -> DigestResult:
     if node is None:
         return empty._replace(latest=_find_latest(tree, sources, period, only))
     units = list(reader.open(node.units).values())
-    hits, _ = make_hits(reader, units, "", _MOST_HITS)
+    hits, _ = make_hits(reader, [node, *units], "", _MOST_HITS)
     return empty._replace(text=node.text, hits=hits, truncated=drill_command(period) in node.text)
 
 
