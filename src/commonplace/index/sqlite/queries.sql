@@ -337,7 +337,7 @@ END;
 SELECT e.folder, e.name, e.text, CASE WHEN m.given THEN m.summary ELSE '' END, m.status,
        e.trust = 'external'
 FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
-WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
+WHERE e.space = ? AND e.print = ? AND e.print <> '' AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
 
 -- name: marked
 SELECT no FROM mark WHERE word = ? ORDER BY no DESC LIMIT ?;
