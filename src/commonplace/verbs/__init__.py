@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "at_prompt", "brief", "capture", "changing", "cite", "data", "digest", "doctor", "edit", "files", "forget",
-    "history_tools", "import_from", "ingest", "journal", "link", "move", "opening", "pair", "pin",
-    "project", "project_change", "recall", "review", "revision", "search", "show", "status", "store", "toolset", "trash",
+    "history_tools", "import_from", "ingest", "journal", "link", "move", "opening", "pair", "pin", "project",
+    "project_change", "recall", "review", "revision", "search", "show", "status", "store", "toolset", "trash",
     "tree_cost", "tree_nodes", "tree_opening", "tree_search", "tree_sources", "unknown",
 ]  # fmt: skip
 

@@ -73,7 +73,7 @@ class RecallRequest(NamedTuple):
         Sequence[str],
         Arg(
             "what to search: memory, journal; or of mail, chat and documents: leaf, summary, digest",
-            tool_help="or leaf",
+            tool_help="memory, journal, leaf, summary",
         ),
     ] = KINDS
     since: Annotated[str | None, SINCE] = None
