@@ -73,7 +73,7 @@ class RecallRequest(NamedTuple):
         Sequence[str],
         Arg(
             "what to search: memory, journal; or of mail, chat and documents: leaf, summary, digest",
-            tool_help="memory, journal, leaf, summary",
+            tool_help="memory, journal or leaf",
         ),
     ] = KINDS
     since: Annotated[str | None, SINCE] = None
