@@ -263,13 +263,14 @@ def _is_note_folder(folder: str) -> bool:
 
 def _divide_file(index: Transaction, folder: str, name: str, kind: str) -> list[NodeRow]:
     """Return the leaves of a file, as the index has its units."""
-    moments = {
-        known.entry.id: known.entry.occurred or known.entry.time
-        for known in index.entries(folder, name)
-        if known.end is None
-    }
+    moments: dict[str, str] = {}
+    places: dict[str, int] = {}
+    for place, known in enumerate(index.entries(folder, name)):
+        if known.end is None:
+            moments[known.entry.id] = known.entry.occurred or known.entry.time
+            places[known.entry.id] = place
     leaves = divide_into_leaves(_read_units(index, folder, name, kind))
-    return [leaf_row(leaf, place, [moments[unit.id] for unit in leaf.units]) for place, leaf in enumerate(leaves)]
+    return [leaf_row(leaf, places[leaf.units[0].id], [moments[unit.id] for unit in leaf.units]) for leaf in leaves]
 
 
 def _read_units(index: Transaction, folder: str, name: str, kind: str) -> Iterator[TreeUnit]:
