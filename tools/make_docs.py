@@ -49,8 +49,8 @@ _INTRODUCTION = (
     "`data get` write a file's bytes as they are: whoever reads them there wants the file. At a terminal they escape.",
     "",
     "At a terminal times are local and paths are those on the disk. In JSON times are UTC with a Z, and a `path` that",
-    "starts with `/memories` or `/journal` is one in the book, as `files read` takes it: below the book's folder. In an",
-    "option, `yesterday` and the like are days of this machine's clock; a date such as 2026-11-15 is a day in UTC.",
+    "starts with `/memories` or `/journal` is one in the book, as `files read` takes it: below the book's folder.",
+    "In an option, `yesterday` is a day of this machine's clock, and a date such as 2026-11-15 is a day in UTC.",
 )
 _ENVIRONMENT = (
     "They may stand anywhere on the line. `COMMONPLACE_ROOT`, `_PROJECT`, `_AGENT` and `_SESSION` say the same for a",
