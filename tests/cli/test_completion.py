@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -196,6 +197,8 @@ def test_values_of_settings_and_revisions_are_offered() -> None:
         assert sorted(offered(f"commonplace {line}")) == sorted(revisions), line
     assert offered(f"commonplace undo staging-port --to {revisions[0][:5]}") == revisions[:1]
     assert offered("commonplace undo --to ") == [] == offered("commonplace undo no-such-key --to ")
+    fine("restore", "old-runner")  # whose history has a gap, which is no text
+    assert all(re.fullmatch("[0-9a-f]{12}", one) for one in offered("commonplace show old-runner --revision "))
     assert "yesterday" in offered("commonplace list --since ") and offered("commonplace recall x --until tod") == [
         "today"
     ]

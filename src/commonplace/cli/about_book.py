@@ -154,7 +154,7 @@ def _status(call: Call) -> int:
             scope_name(item.scope, item.scope_id),
             str(item.memories),
             "yours here" if item.own else "",
-            call.place(item.path) if os.path.isdir(status.root + item.path) else "-",
+            call.place(item.path) if os.path.isdir(status.root + item.path) else "",
         )
         for item in status.scopes
     ]

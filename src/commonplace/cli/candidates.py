@@ -232,7 +232,8 @@ def _list_tags(before: str, book: Book) -> Candidates:
 
 
 def _list_revisions(key: str, book: Book) -> Candidates:
-    return [(item.revision[:12], f"{item.action} by {item.author}, {item.time}") for item in book.history(key)]
+    known = [item for item in book.history(key) if item.revision]
+    return [(item.revision[:12], f"{item.action} by {item.author}, {item.time}") for item in known]
 
 
 def _list_decisions(book: Book) -> Candidates:
