@@ -184,6 +184,7 @@ class AsyncBook:
     timeline = _awaited(Book.timeline)
     related = _awaited(Book.related)
     brief = _awaited(Book.brief)
+    prefetch = _awaited(Book.prefetch)
     capture = _awaited(Book.capture)
 
     # The book as files

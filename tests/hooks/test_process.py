@@ -17,7 +17,18 @@ from commonplace.hooks.main import apply_root, read_deadline, serve
 from tests.hooks.hooking import RUN, SOURCE, close, process, repository, text_of
 
 WORDS = ["session-start", "--host", "claude-code"]
-FORBIDDEN = ("numpy", "yaml", "re2", "asyncio", "mcp", "logging", "subprocess", "commonplace.book", "commonplace.verbs")
+FORBIDDEN = (
+    "numpy",
+    "yaml",
+    "re2",
+    "asyncio",
+    "mcp",
+    "logging",
+    "subprocess",
+    "commonplace.book",
+    "commonplace.verbs",
+    "commonplace.tree",
+)
 STUCK = """
 import sys, time
 from commonplace.vault import local

@@ -12,6 +12,7 @@ import pytest
 
 from commonplace.cli import screen
 from commonplace.cli.main import main
+from commonplace.vault.commit import MAX_OPEN
 from tests.book.opened import open_book
 
 NOTES = 40
@@ -48,6 +49,22 @@ def test_each_item_of_an_import_is_progress(tmp_path: Path, source: Path) -> Non
         book.import_from(source, scope="global")
     one_pass = [(number, NOTES) for number in range(1, NOTES + 1)]
     assert [step for step in seen if step[1] == NOTES][: 2 * NOTES] == one_pass * 2
+
+
+def test_the_writing_of_an_import_is_progress(tmp_path: Path) -> None:
+    """Most of a long import is the wait for the disk: the caller is told while notes are written, up to the last."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    number = 3 * MAX_OPEN
+    for name in range(number):
+        (folder / f"note-{name}.md").write_text(f"Crane {name} is red.\n", "utf-8")
+    seen: list[tuple[int, int]] = []
+    with open_book(tmp_path / "book") as book:
+        book.on_progress(lambda done, total: seen.append((done, total)))
+        book.import_from(folder, "scaffold", scope="global")
+    third = seen[2 * number :]
+    assert seen[2 * number - 1] == (number, number) and len(third) >= 3
+    assert {total for _, total in third} == {number} and third == sorted(third) and third[-1] == (number, number)
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])

@@ -1,4 +1,4 @@
-"""A user's model writes summaries where one is configured; what it does wrong costs no summary, and it is asked again."""
+"""A user's model writes summaries where one is configured; what it does wrong costs none, and it is asked again."""
 
 from __future__ import annotations
 

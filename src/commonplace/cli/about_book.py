@@ -154,7 +154,7 @@ def _status(call: Call) -> int:
             scope_name(item.scope, item.scope_id),
             str(item.memories),
             "yours here" if item.own else "",
-            call.place(item.path) if os.path.isdir(status.root + item.path) else "-",
+            call.place(item.path) if os.path.isdir(status.root + item.path) else "",
         )
         for item in status.scopes
     ]
@@ -229,7 +229,7 @@ def _print_settings(call: Call, settings: Sequence[Setting], problems: Sequence[
 def _trust(call: Call) -> int:
     args = call.args
     if args.memories and args.revoke:
-        raise Usage("--memories does not go with --revoke")
+        raise Usage("--memories cannot be used with --revoke")
     with call.open() as book:
         if args.memories:
             return _trust_memories(call, book)

@@ -54,7 +54,7 @@ _ACTIONS = {
     "moved": "Moved",
     "renamed": "Renamed to",
     "relabelled": "Changed",
-    "proposed": "Proposed a link of",
+    "proposed": "Proposed a link from",
     "consolidated": "Merged into",
     "replaced": "Replaced",
     "edited": "Changed",
@@ -159,7 +159,7 @@ class Call:
         self._book = book
         if self.verb is None or not self.verb.command.startswith("project "):  # whose answer says it, too
             self.warn(book.project_hint or "")
-        if not for_repair and not book.context.settings.enabled:
+        if not (for_repair or args.json or book.context.settings.enabled):
             self.warn(OFF)
         gc.freeze()  # what was made until here stays: no collection has to visit it
         gc.enable()
@@ -243,7 +243,7 @@ class Call:
         try:
             return str(data.decode("utf-8"))
         except UnicodeDecodeError:
-            raise InvalidContent("Standard input is not UTF-8 text.") from None
+            raise InvalidContent("Standard input is not UTF-8 text.", hint="Convert it to UTF-8 first.") from None
 
     def read_bytes(self, name: str) -> bytes:
         """Return the bytes of a file, or of standard input for `-`."""

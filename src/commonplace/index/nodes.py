@@ -22,7 +22,7 @@ class NodeRow(NamedTuple):
     level: int
     folder: str
     name: str
-    place: int  # among the leaves of its file
+    place: int  # of the first unit of a leaf, in its file
     first: str  # when its first and its last unit were
     last: str
     units: int
@@ -125,6 +125,9 @@ class NodeQueries(Protocol):
 
     def count_nodes(self, source: str | None = None) -> Mapping[int, tuple[int, int]]:
         """Return how many nodes each level has, and how many of them wait to be sealed."""
+
+    def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
+        """Return the summary of the leaf that each of these units is in; units of leaves without one are left out."""
 
     def entry_numbers(self, folder: str, name: str) -> Sequence[int]:
         """Return the numbers of the current entries of a file, in order."""

@@ -396,7 +396,7 @@ class HostFileUnusable(HostError):
 
     exit_code = 87
     http_status = 422
-    default_hint = "Repair the file named in the message, or add by hand what `--dry-run` shows."
+    default_hint = "Repair the file named in the message, or make the change that `--dry-run` shows by hand."
 
 
 class NotOurs(HostError):

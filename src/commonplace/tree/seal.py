@@ -290,9 +290,14 @@ def _is_note_folder(folder: str) -> bool:
 def _divide_file(index: Transaction, folder: str, name: str, kinds: Mapping[str, str]) -> list[NodeRow]:
     """Return the leaves of a file, as the index has its units; `kinds` are those of the sources, by folder."""
     kind = kinds.get("/".join(folder.split("/")[:3]), "document")
-    moments = {known.entry.id: _read_moment(known.entry) for known in index.entries(folder, name) if known.end is None}
+    moments: dict[str, str] = {}
+    places: dict[str, int] = {}
+    for place, known in enumerate(index.entries(folder, name)):
+        if known.end is None:
+            moments[known.entry.id] = _read_moment(known.entry)
+            places[known.entry.id] = place
     leaves = divide_into_leaves(_read_units(index, folder, name, kind))
-    return [leaf_row(leaf, place, [moments[unit.id] for unit in leaf.units]) for place, leaf in enumerate(leaves)]
+    return [leaf_row(leaf, places[leaf.units[0].id], [moments[unit.id] for unit in leaf.units]) for leaf in leaves]
 
 
 def _read_moment(entry: Entry) -> str:

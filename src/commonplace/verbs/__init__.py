@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         link,
         move,
         opening,
+        pair,
         pin,
         project,
         project_change,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "at_prompt", "brief", "capture", "changing", "cite", "data", "digest", "doctor", "edit", "files", "forget",
-    "history_tools", "import_from", "ingest", "journal", "link", "move", "opening", "pin", "project",
+    "history_tools", "import_from", "ingest", "journal", "link", "move", "opening", "pair", "pin", "project",
     "project_change", "recall", "review", "revision", "search", "show", "status", "store", "toolset", "trash",
     "tree_cost", "tree_nodes", "tree_opening", "tree_search", "tree_sources", "unknown",
 ]  # fmt: skip
@@ -153,8 +154,8 @@ TOOLS: "Mapping[str, str]" = {
     "memory_undo": "history_tools",
     "memory_consolidate": "link",
     "memory_link": "link",
-    "search": "recall",
-    "fetch": "recall",
+    "search": "pair",
+    "fetch": "pair",
     "memory_review": "review",
     "list_memories": "files",
     "read_memory": "files",

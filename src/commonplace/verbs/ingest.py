@@ -90,7 +90,7 @@ def ingest(context: BookContext, request: IngestRequest) -> IngestReport:
     if bool(request.paths) == request.update:
         raise InvalidField("Name what to ingest, or say update.", hint="commonplace ingest PATH, or ingest --update.")
     if request.name is not None and len(request.paths) != 1:
-        raise InvalidField("A name goes with one path.")
+        raise InvalidField("A name can be given to one path only.")
     tree = open_tree(context)
     sources = tree.freshen()
     if request.update:

@@ -53,7 +53,9 @@ class ShowRequest(NamedTuple):
 
     key: Annotated[
         str,
-        KEY._replace(help="the memory's key, or its SCOPE/KEY or path as an answer shows it", tool_help="or SCOPE/KEY"),
+        KEY._replace(
+            help="the memory's key, or its SCOPE/KEY or path as an answer shows it", tool_help="KEY or SCOPE/KEY"
+        ),
     ]
     scope: Annotated[
         str | None, SCOPE._replace(help=f"{SCOPE.help}; or {JOURNAL_PLACE}", tool_choices=tuple(map(str, _PLACES)))
@@ -427,7 +429,7 @@ TOOLS = (
         "List keys and summaries.",
         {
             **{field.name: field_schema(field) for field in tool_fields(ListRequest)},
-            "limit": {"type": "integer", "description": "rows", "minimum": 1, "maximum": 500, "default": 100},
+            "limit": {"type": "integer", "description": "at most", "minimum": 1, "maximum": 500, "default": 100},
             "after": text_schema("last SCOPE/KEY you got"),
         },
         (),

@@ -330,7 +330,7 @@ def _describe_new_project(context: BookContext, target: Scope) -> str:
     above = os.path.realpath(os.path.expanduser("~"))
     if identity.root not in (above, os.path.dirname(identity.root)):
         return ""
-    return f"{identity.root} has become a project of its own. What holds in every folder belongs in the scope global."
+    return f"{identity.root} is a project of its own now. Facts that hold in every folder belong in the scope global."
 
 
 def _choose_key(context: BookContext, unit: Unit, content: str, *, is_proposal: bool) -> str:

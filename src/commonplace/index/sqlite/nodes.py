@@ -112,6 +112,10 @@ class NodeRows(UnitRows):
         """Return how many nodes each level has, and how many of them wait to be sealed."""
         return {level: (number, waiting) for level, number, waiting in self._run_here("count_nodes", source)}
 
+    def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
+        """Return the summary of the leaf that each of these units is in."""
+        return {no: parent for no, parent in self._run("sealed_in", json.dumps(sorted(numbers)), self._space) if parent}
+
     def entry_numbers(self, folder: str, name: str) -> Sequence[int]:
         """Return the numbers of the current entries of a file, in order."""
         return self._column("entry_numbers", folder, name)

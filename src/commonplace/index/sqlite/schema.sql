@@ -92,7 +92,7 @@ CREATE TABLE entry (
     extra TEXT NOT NULL,                      -- a JSON list of its other attributes; empty if it has none
     recorded_from TEXT NOT NULL, recorded_to TEXT,
     moment TEXT NOT NULL,                     -- when it happened, else when it was recorded
-    print TEXT NOT NULL,                      -- of its words: equal ones are near duplicates
+    print TEXT NOT NULL,                      -- of its words: equal ones are near duplicates; none in the tree
     worded INTEGER NOT NULL DEFAULT 0,        -- whether entry_words has it yet
     embedded INTEGER NOT NULL DEFAULT 0,      -- whether vector has it yet
     labelled INTEGER NOT NULL DEFAULT 0       -- whether mention has it yet, in the tree
@@ -102,7 +102,7 @@ CREATE INDEX entry_of ON entry (space, folder, name, place);
 -- kept or left out, by.
 CREATE INDEX entry_place ON entry (no, space, folder, thread, turn, recorded_to, moment, author);
 CREATE INDEX entry_closed ON entry (space, folder, name) WHERE recorded_to IS NOT NULL;
-CREATE INDEX entry_by_print ON entry (space, print) WHERE recorded_to IS NULL;
+CREATE INDEX entry_by_print ON entry (space, print) WHERE recorded_to IS NULL AND print <> '';
 CREATE INDEX entry_unworded ON entry (no) WHERE worded = 0;
 CREATE INDEX entry_unembedded ON entry (no) WHERE embedded = 0;
 CREATE INDEX entry_in_thread ON entry (space, folder, thread, turn) WHERE thread IS NOT NULL;
