@@ -248,6 +248,17 @@ class MemoryNodes(ABC):
         )
         return {level: (counts[level], waiting[level]) for level in sorted(counts)}
 
+    def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
+        found: dict[int, str] = {}
+        places = Counter[tuple[str, str]]()
+        for item in self._said():
+            file = item.folder, item.name
+            before = [node for node in self.nodes_of(*file) if node.level == 0 and node.place <= places[file]]
+            places[file] += 1
+            if item.no in numbers and before and before[-1].parent:
+                found[item.no] = before[-1].parent
+        return found
+
     def entry_numbers(self, folder: str, name: str) -> Sequence[int]:
         return [item.no for item in self._said() if (item.folder, item.name, item.recorded.end) == (folder, name, None)]
 
