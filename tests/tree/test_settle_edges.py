@@ -22,6 +22,7 @@ from commonplace.verbs.context import BookContext
 from commonplace.verbs.tree_opening import open_tree
 from tests.depth import first_quick
 from tests.tree import crash_points
+from tests.tree.conftest import write_slack
 from tests.tree.crash_points import Command, make_place, open_place, run, tree_files
 from tests.tree.settle_checks import check_rows, count_sealed, find_faults, node_rows, read_nodes
 from tests.tree.settle_scenes import bring_in, dated_mail, thread_mails, topic_mails
@@ -237,6 +238,25 @@ def test_the_summaries_of_a_copied_or_moved_file_stay(root: Path, tmp_path: Path
     files = settle_and_check(root)
     assert {path: data for path, data in files.items() if "/summary/" in path} == wanted
     assert count_sealed(files) == (35, 35)
+
+
+def test_an_edited_message_keeps_its_leaf(root: Path, tmp_path: Path) -> None:
+    """The first message of a day in a channel is edited: the leaf has the same id and the messages in their order, as
+    has the summary above it, which says the new text."""
+    chat = write_slack(tmp_path / "chat")
+    with Book.open(root) as book:
+        book.ingest(str(chat))
+    before = read_nodes(settle_and_check(root))
+    day = chat / "general" / "2026-11-02.json"
+    day.write_text(day.read_text().replace("Thursday", "Monday"))
+    with Book.open(root) as book:
+        assert book.ingest(str(chat)).sources[0].replaced == 1
+        [leaf] = before.leaves
+        [hit] = book.fetch_leaves([leaf]).hits
+        assert hit.text.index("Monday") < hit.text.index("freeze")
+    after = read_nodes(settle_and_check(root))
+    assert (after.leaves, [*after.summaries]) == (before.leaves, [*before.summaries])
+    assert ["Monday" in node.text for node in after.summaries.values()] == [True]
 
 
 def test_a_file_that_somebody_wrote_is_no_obstacle(root: Path, tmp_path: Path) -> None:

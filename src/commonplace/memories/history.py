@@ -347,6 +347,7 @@ def compute_intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) ->
         for ident, entry in now.items():
             start = said[ident].start if ident in said else max(entry.time, since)
             said[ident] = EntryInterval(entry, start)
+        said = {ident: said[ident] for ident in now}  # an entry whose text was changed stays where it stands
         since = end or since
     last = versions[-1][1] if versions else None
     return done + [item._replace(end=last) for item in said.values()]
