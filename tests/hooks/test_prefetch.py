@@ -278,8 +278,13 @@ BROKEN: dict[str, Callable[[Path], object]] = {
     "half of it": lambda path: path.write_bytes(path.read_bytes()[:200]),
     "huge": lambda path: path.write_bytes(b"x" * 5_000_000),
     "too long": lambda path: path.write_text(format_prefetch("x" * 1_500, date.today(), "x"), "utf-8"),  # noqa: DTZ011
-    "a folder": lambda path: (path.unlink(), path.mkdir()),
+    "a folder": lambda path: put_folder(path),
 }
+
+
+def put_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
 
 
 def put_link(path: Path) -> None:

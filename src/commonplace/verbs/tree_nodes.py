@@ -21,6 +21,7 @@ from commonplace.model.tree_results import (
     TopicInfo,
     TreeDrawing,
     TreeLine,
+    WaitingLeaves,
 )
 from commonplace.recall.candidates import cut_passage
 from commonplace.recall.query import RecallQuery
@@ -202,14 +203,14 @@ def tree_show(context: BookContext, request: TreeShowRequest) -> TreeDrawing:
     chosen = [tree.source(request.source)] if request.source is not None else list(sources)
     reader = NodeReader(tree, sources)
     lines: list[TreeLine] = []
-    waiting: list[tuple[str, int]] = []
+    waiting: list[WaitingLeaves] = []
     is_cut = False
     for source in chosen:
         with tree.reading() as index:
             levels = index.count_nodes(source.id)
             rows, more = _list_nodes(index, source.id, max(levels, default=0), request.limit - len(lines))
         is_cut = is_cut or more
-        waiting.append((source.id, levels.get(0, (0, 0))[1]))
+        waiting.append(WaitingLeaves(source.id, levels.get(0, (0, 0))[1]))
         known = reader.open([row.id for row, _ in rows])
         for row, children in rows:
             title = known[row.id].title if row.id in known else ""
