@@ -198,6 +198,8 @@ class NodeConformance:
             change.unmark_labels(numbers[:1])
             assert change.changed_hours() == ["2026-11-15T20", "2026-11-15T21"]
             assert change.count_changed_labels() == 2 and change.changed_files(0) == []
+            change.mark_labels(["id:a", "id:b", "id:c", "no:such"])
+            assert [number for number, _ in change.changed_labels(9)] == numbers
 
     def test_setting_the_nodes_of_a_file_takes_its_mark_off(self, index: Index) -> None:
         """A file is no longer marked once its nodes, or its topic, are set; another one is."""
@@ -336,6 +338,23 @@ class NodeConformance:
             change.set_nodes(NOTES, "L1-a", [summary("L1-a", model="m")])
             assert ids(change.nodes_not_by("m", 9)) == ["L1-b", "L2-c"] and ids(change.nodes_not_by("m", 1)) == ["L1-b"]
             assert ids(change.nodes_not_by("extract", 9)) == ["L1-a"]
+
+    def test_a_unit_knows_the_summary_of_its_leaf(self, index: Index) -> None:
+        """A unit is in the leaf that begins with it or before it in its file; those of a leaf that waits, or of none,
+        are in no summary."""
+        with index.transaction(LOCAL) as change:
+            ended = unit("u-0")._replace(end=STAMP)
+            put_unit(change, "a", ended, *(unit(f"u-{number}") for number in range(1, 6)))
+            put_unit(change, "b", unit("u-9"))
+            change.set_nodes(MAIL, "a", [leaf("x", place=1), leaf("y", place=3), leaf("z", place=5)])
+            change.set_nodes(NOTES, "L1-a", [summary("L1-a")])
+            change.adopt("L1-a", ["y", "z"], AS_MADE)
+            change.set_nodes(NOTES, "L1-b", [summary("L1-b")])
+            change.adopt("L1-b", ["z"], AS_MADE)
+            names = {item.no: item.recorded.entry.id for item in change.units([f"u-{number}" for number in range(10)])}
+            found = change.sealed_in([*names, 12345])
+            assert {names[no]: ident for no, ident in found.items()} == {"u-3": "L1-a", "u-4": "L1-a", "u-5": "L1-b"}
+            assert change.sealed_in([]) == {}
 
     def test_nodes_are_rolled_back(self, index: Index) -> None:
         """A transaction that is given up leaves nodes, parents, states, topics and days as they were."""

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
 from commonplace.index.port import T, Transaction
-from commonplace.index.units import Label, LabelCount, UnitSpan
+from commonplace.index.units import UnitSpan
 from commonplace.index.values import (
     WISHES,
     BriefCandidate,
@@ -365,48 +365,6 @@ class MemoryTransaction(MemoryNodes):
         today = [item for item in self._units() if item.recorded.end is None]
         return sorted((item for item in today if item.recorded.entry.id in idents), key=_order)
 
-    def _units(self) -> list[EntryCandidate]:
-        return [item for item in self._said() if item.recorded.entry.id.startswith("u-")]
-
-    def unlabelled(self, limit: int) -> Sequence[int]:
-        return sorted(item.no for item in self._units() if item.no not in self._labels.put)[:limit]
-
-    def put_labels(self, labels: Mapping[int, Collection[Label]]) -> None:
-        for label in (label for some in labels.values() for label in some):
-            known = self._labels.surfaces.get(label.name, "")
-            self._labels.surfaces[label.name] = max(known, label.surface, key=len)
-            self._labels.numbers.setdefault(label.name, len(self._labels.numbers) + 1)
-        for no, some in labels.items():
-            self._labels.mark({label.name for label in some}.difference(self._labels.put.get(no, ())))
-            self._labels.put[no] = [label.name for label in some]
-
-    def unlabel_all(self) -> None:
-        self._labels.put.clear()
-
-    def find_labels(self, words: Collection[str], kinds: Collection[str], limit: int) -> Sequence[Label]:
-        found = [
-            Label(name, surface)
-            for name, surface in sorted(self._labels.surfaces.items())
-            if name.partition(":")[0] in kinds and all(word.lower() in f"{surface} {name}".lower() for word in words)
-        ]
-        return found[:limit]
-
-    def _mentioning(self, name: str) -> list[EntryCandidate]:
-        today = [item for item in self._units() if item.recorded.end is None]
-        return [item for item in today if name in self._labels.put.get(item.no, ())]
-
-    def count_mentions(self, names: Collection[str]) -> Sequence[LabelCount]:
-        found = {name: list(map(_moment, self._mentioning(name))) for name in sorted(names)}
-        return [LabelCount(name, len(moments), max(moments)) for name, moments in found.items() if moments]
-
-    def mentioning(self, names: Collection[str], window: Window, limit: int) -> Sequence[int]:
-        found = {item.no: item for name in names for item in self._mentioning(name)}
-        inside = [it for it in found.values() if window.since <= _moment(it) <= (window.until or _moment(it))]
-        return [item.no for item in sorted(inside, key=_moment, reverse=True)][:limit]
-
-    def labels_of(self, numbers: Collection[int]) -> Mapping[int, Sequence[str]]:
-        return {no: sorted(set(self._labels.put[no])) for no in sorted(numbers) if self._labels.put.get(no)}
-
     def in_window(self, window: Window, limit: int) -> Sequence[int]:
         return [item.no for item in sorted(self._in_window(window), key=_moment, reverse=True)][:limit]
 
@@ -421,9 +379,6 @@ class MemoryTransaction(MemoryNodes):
         entries = [item.recorded.entry for item in self._units() if item.recorded.end is None]
         pairs = [(entry.author, dict(entry.extra).get("from")) for entry in entries]
         return sorted((*pair, number) for pair, number in Counter(pairs).items() if pair[0] and pair[1])  # type: ignore[misc]
-
-    def count_labels(self, kinds: Collection[str]) -> int:
-        return sum(name.partition(":")[0] in kinds for name in self._labels.surfaces)
 
     def count_authors(self, window: Window, limit: int) -> Sequence[tuple[str, int]]:
         authors = [author for item in self._in_window(window) if (author := item.recorded.entry.author) is not None]

@@ -5,15 +5,15 @@ Every change of a file, a unit or a label calls one of the `mark_...` methods he
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from commonplace.index.nodes import AS_MADE, BROKEN, CHANGED, MentionSpan, NodeRow, TopicRow
-from commonplace.index.units import LabelCount
-from commonplace.index.values import EntryCandidate, EntryInterval, Row
+from commonplace.index.units import Label, LabelCount
+from commonplace.index.values import EntryCandidate, EntryInterval, Row, Window
 
 _HOUR = len("2026-11-15T09")
 
@@ -69,21 +69,8 @@ class LabelState:
         self.changed |= {self.numbers[name] for name in names}
 
 
-class UnitsThere(Protocol):
-    """What the nodes need to know of the entries."""
-
-    @abstractmethod
-    def _units(self) -> list[EntryCandidate]: ...
-
-    @abstractmethod
-    def _mentioning(self, name: str) -> list[EntryCandidate]: ...
-
-    @abstractmethod
-    def count_mentions(self, names: Collection[str]) -> Sequence[LabelCount]: ...
-
-
-class MemoryNodes(UnitsThere):
-    """What the port asks of nodes, in one space."""
+class MemoryNodes(ABC):
+    """What the port asks of nodes and labels, in one space."""
 
     def __init__(self, state: NodeState, labels: LabelState) -> None:
         self._state, self._labels = state, labels
@@ -94,6 +81,56 @@ class MemoryNodes(UnitsThere):
         self._state.go_back(self._state_before)
         labels = self._labels
         labels.put, labels.surfaces, labels.numbers, labels.changed = self._labels_before
+
+    @abstractmethod
+    def _said(self) -> list[EntryCandidate]: ...
+
+    def _units(self) -> list[EntryCandidate]:
+        return [item for item in self._said() if item.recorded.entry.id.startswith("u-")]
+
+    # Labels
+
+    def unlabelled(self, limit: int) -> Sequence[int]:
+        return sorted(item.no for item in self._units() if item.no not in self._labels.put)[:limit]
+
+    def put_labels(self, labels: Mapping[int, Collection[Label]]) -> None:
+        for label in (label for some in labels.values() for label in some):
+            known = self._labels.surfaces.get(label.name, "")
+            self._labels.surfaces[label.name] = max(known, label.surface, key=len)
+            self._labels.numbers.setdefault(label.name, len(self._labels.numbers) + 1)
+        for no, some in labels.items():
+            self._labels.mark({label.name for label in some}.difference(self._labels.put.get(no, ())))
+            self._labels.put[no] = [label.name for label in some]
+
+    def unlabel_all(self) -> None:
+        self._labels.put.clear()
+
+    def find_labels(self, words: Collection[str], kinds: Collection[str], limit: int) -> Sequence[Label]:
+        found = [
+            Label(name, surface)
+            for name, surface in sorted(self._labels.surfaces.items())
+            if name.partition(":")[0] in kinds and all(word.lower() in f"{surface} {name}".lower() for word in words)
+        ]
+        return found[:limit]
+
+    def _mentioning(self, name: str) -> list[EntryCandidate]:
+        today = [item for item in self._units() if item.recorded.end is None]
+        return [item for item in today if name in self._labels.put.get(item.no, ())]
+
+    def count_mentions(self, names: Collection[str]) -> Sequence[LabelCount]:
+        found = {name: list(map(_moment, self._mentioning(name))) for name in sorted(names)}
+        return [LabelCount(name, len(moments), max(moments)) for name, moments in found.items() if moments]
+
+    def mentioning(self, names: Collection[str], window: Window, limit: int) -> Sequence[int]:
+        found = {item.no: item for name in names for item in self._mentioning(name)}
+        inside = [it for it in found.values() if window.since <= _moment(it) <= (window.until or _moment(it))]
+        return [item.no for item in sorted(inside, key=_moment, reverse=True)][:limit]
+
+    def labels_of(self, numbers: Collection[int]) -> Mapping[int, Sequence[str]]:
+        return {no: sorted(set(self._labels.put[no])) for no in sorted(numbers) if self._labels.put.get(no)}
+
+    def count_labels(self, kinds: Collection[str]) -> int:
+        return sum(name.partition(":")[0] in kinds for name in self._labels.surfaces)
 
     # What changes leave
 
@@ -130,6 +167,9 @@ class MemoryNodes(UnitsThere):
     def changed_labels(self, limit: int) -> Sequence[tuple[int, str]]:
         names = {number: name for name, number in self._labels.numbers.items()}
         return [(number, names.get(number, "")) for number in sorted(self._labels.changed)][:limit]
+
+    def mark_labels(self, names: Collection[str]) -> None:
+        self._labels.mark(name for name in names if name in self._labels.numbers)
 
     def unmark_labels(self, numbers: Collection[int]) -> None:
         self._labels.changed.difference_update(numbers)
@@ -208,11 +248,19 @@ class MemoryNodes(UnitsThere):
         )
         return {level: (counts[level], waiting[level]) for level in sorted(counts)}
 
+    def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
+        found: dict[int, str] = {}
+        places = Counter[tuple[str, str]]()
+        for item in self._said():
+            file = item.folder, item.name
+            before = [node for node in self.nodes_of(*file) if node.level == 0 and node.place <= places[file]]
+            places[file] += 1
+            if item.no in numbers and before and before[-1].parent:
+                found[item.no] = before[-1].parent
+        return found
+
     def entry_numbers(self, folder: str, name: str) -> Sequence[int]:
         return [item.no for item in self._said() if (item.folder, item.name, item.recorded.end) == (folder, name, None)]
-
-    @abstractmethod
-    def _said(self) -> list[EntryCandidate]: ...
 
     # Topics
 

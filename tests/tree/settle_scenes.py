@@ -35,7 +35,7 @@ def without_settling(command: Command) -> Command:
     """Return a command that leaves to be settled what it changed."""
 
     def run(context: BookContext) -> object:
-        with patch.object(ingest_verb, "settle"), patch.object(tree_sources, "settle"):
+        with patch.object(ingest_verb, "settle_tree"), patch.object(tree_sources, "settle_tree"):
             return command(context)
 
     return run

@@ -84,6 +84,9 @@ class NodeQueries(Protocol):
     def changed_labels(self, limit: int) -> Sequence[tuple[int, str]]:
         """Return numbers and names of labels that units began or ceased to mention since `unmark_labels`."""
 
+    def mark_labels(self, names: Collection[str]) -> None:
+        """Mark labels as changed, as far as there are such."""
+
     def unmark_labels(self, numbers: Collection[int]) -> None:
         """Take the marks off labels."""
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from commonplace.tree.digests import DigestPages
 from commonplace.tree.rewrite import ModelWriter, rewrite_summaries
-from commonplace.tree.seal import Sealer
+from commonplace.tree.seal import Sealer, count_groups
 from commonplace.tree.store import TreeStore
 from commonplace.tree.topics import TopicPages
 
@@ -73,6 +73,7 @@ def settle(
 
 def count_pending(tree: TreeStore) -> int:
     """Return how much is left to do: files whose nodes are not known yet, nodes to be made anew, hours and groups."""
+    sources, now = tree.sources(), tree.memories.clock()
     with tree.reading() as index:
         marks = index.count_changed_files() + len(index.changed_hours()) + index.count_changed_labels()
-        return marks + index.count_in_states()
+        return marks + index.count_in_states() + sum(count_groups(index, source, now) for source in sources)

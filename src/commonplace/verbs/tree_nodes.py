@@ -28,7 +28,7 @@ from commonplace.recall.query import RecallQuery
 from commonplace.recall.ranking import ScoredCandidate
 from commonplace.text.naming import make_summary
 from commonplace.text.words import query_terms
-from commonplace.tree.digests import DIGEST_FOLDER, parse_digest_id
+from commonplace.tree.digests import DIGEST_FOLDER, MOST_DAYS, parse_digest_id
 from commonplace.tree.node_search import (
     DIGEST,
     LEAF,
@@ -55,7 +55,7 @@ _KINDS = {
     LEAF: HitKind.LEAF,
     UNIT: HitKind.LEAF,
 }
-_MOST_DEPTH, _MOST_DAYS = 5, 3_660
+_MOST_DEPTH = 5
 _MOST_HITS, _DEFAULT_HITS = 100, 20
 _MOST_SOURCES = 8  # references of one hit
 _MOST_BELOW = 50  # units that are looked at for the summaries above them
@@ -68,7 +68,7 @@ class QueryGlobalRequest(NamedTuple):
 
     window_days: Annotated[
         int,
-        Arg("the last so many days, today included", "DAYS", option="window", minimum=1, maximum=_MOST_DAYS,
+        Arg("the last so many days, today included", "DAYS", option="window", minimum=1, maximum=MOST_DAYS,
             tool_help="last days"),
     ] = 7  # fmt: skip
     query: Annotated[str, _QUERY] = ""
@@ -121,7 +121,7 @@ def query_global(context: BookContext, request: QueryGlobalRequest) -> NodeHits:
 
     `tree drill-down` leads from a day to its messages.
     """
-    _check_number("window_days", request.window_days, _MOST_DAYS)
+    _check_number("window_days", request.window_days, MOST_DAYS)
     if not context.settings.enabled:
         return NodeHits((), 0, truncated=False)
     tree = open_tree(context)

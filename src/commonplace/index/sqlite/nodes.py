@@ -45,6 +45,10 @@ class NodeRows(UnitRows):
         """Return numbers and names of labels that changed; a label that is gone has no name."""
         return self._run("changed_labels", limit).fetchall()
 
+    def mark_labels(self, names: Collection[str]) -> None:
+        """Mark labels as changed, as far as there are such."""
+        self._run("mark_labels", json.dumps(sorted(names)))
+
     def unmark_labels(self, numbers: Collection[int]) -> None:
         """Take the marks off labels."""
         self._run_each("unmark_label", [(number,) for number in numbers])

@@ -594,6 +594,9 @@ SELECT count(*) FROM changed_label;
 -- name: count_in_states
 SELECT count(*) FROM node WHERE space = ? AND state > 0;
 
+-- name: mark_labels
+INSERT OR IGNORE INTO changed_label (label) SELECT number FROM label WHERE label IN (SELECT value FROM json_each(?));
+
 -- name: unmark_label
 DELETE FROM changed_label WHERE label = ?;
 
