@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import MemoryType
+from commonplace.model.memory import read_type
 from commonplace.recall.dates import TimeSpan, find_time, read_when
 from commonplace.text.words import (
     STOP_WORDS,
@@ -72,7 +72,7 @@ class RecallQuery(NamedTuple):
         _check_choice("mode", self.mode, MODES)
         _check_choice("sort", self.sort, SORTS)
         if self.type is not None:
-            _check_choice("type", self.type, tuple(MemoryType))
+            read_type(self.type)  # refuses a word that is none
         for kind in self.kinds:
             _check_choice("kinds", kind, ALL_KINDS)
         if not 1 <= self.limit <= MAX_LIMIT:
