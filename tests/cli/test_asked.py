@@ -216,7 +216,7 @@ def test_somebody_else_changes_it_meanwhile(book: Path, editor: Path) -> None:
     ],
 )
 def test_what_cannot_be_undone_is_asked(line: str, answer: str, status: int, book: Path) -> None:
-    """Only a yes does it; anything else, or no answer, changes nothing and says so. Without a terminal it takes --yes."""
+    """Only a yes does it; anything else, or no answer, changes nothing and says so. A script needs --yes."""
     fine("config", "set", "lock_timeout", "20")
     with (book / ".commonplace" / "config.toml").open("a") as config:
         config.write('embedder_key = "hunter2"\n')

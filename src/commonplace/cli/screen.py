@@ -143,10 +143,14 @@ class ProgressBar:
         self._began = time.monotonic()
         self._next = self._began + _SHOW_AFTER
         self._drawn = False
+        self._done = 0
 
     def __call__(self, done: int, total: int) -> None:
         """Draw the bar, if it is time."""
         now = time.monotonic()
+        if done < self._done:  # the next pass over the same notes
+            self._began = now
+        self._done = done
         if now < self._next:
             return
         self._next, self._drawn = now + _DRAW_EVERY, True
