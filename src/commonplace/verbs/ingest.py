@@ -154,8 +154,8 @@ def _ingest_path(context: BookContext, tree: TreeStore, path: str, request: Inge
                 ingestion.survey(reader.read(changed, options))
             ingestion.run(reader.read(changed, options))
         if len(files.names) > 1:
-            for left in find_other_sources(files, changed.names, ingestion.counts.files, reader.NAME):
-                ingestion.counts.note_skipped(left)
+            for other in find_other_sources(files, changed.names, ingestion.counts.files, reader.NAME):
+                ingestion.counts.note_skipped(other)
         unchanged = len(files.names) - len(changed.names)
         if not request.dry_run and is_read_by_file(reader):
             # What could not be read may be readable later: with an extra, or once it may be opened.
