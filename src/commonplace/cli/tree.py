@@ -24,6 +24,7 @@ _REASONS = {
     "empty": "empty",
     "bad_zip": "damaged in the zip",
     "unknown_format": "of an unknown format",
+    "other_format": "of another kind: ingest them by themselves, or say --kind",
     "extra_missing": "need `pip install 'commonplace-memory[documents]'`",
     "link": "links, which are not followed",
     "not_found": "not there",
