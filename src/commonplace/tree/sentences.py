@@ -164,6 +164,8 @@ def _ends_sentence(paragraph: str, match: re.Match[str], is_casual: bool) -> boo
         return False
     if word.isdigit() and len(word) <= 2:
         return start > 0 and not _is_ordinal(paragraph, start, at)
+    if len(word) == 1 and word.islower() and start > 1 and paragraph[start - 2].isdigit():
+        return True  # a unit: "16 h."
     if folded in _MAY_END or (len(word) == 1 and word.isalpha()) or _DOTTED.match(word):
         follower = _get_word(paragraph, at)
         return follower in STOP_WORDS or follower in _STARTERS
