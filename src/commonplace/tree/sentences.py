@@ -34,7 +34,7 @@ _ABBREVIATIONS = frozenset(
     mr mrs messrs dr prof hrn fr mme mlle dott sigg sig srta sra dra ing dipl mgr gen col sgt capt
     e.g i.e eg ie cf vs viz ca approx esp incl excl fwd resp
     z.b d.h u.u o.g s.o s.u m.e i.d.r bzw inkl exkl zzgl evtl ggf vgl sog allg insb insbes bspw ggü
-    p.ej p.ex p.es c.à.d núm pág ecc avda dhr mevr bijv d.w.z o.a m.b.t t.a.v m.i.v np tzn tj m.in ul os godz inż
+    p.ej p.ex p.es c.à.d c.-à-d núm pág ecc avda dhr mevr bijv d.w.z o.a m.b.t t.a.v m.i.v np tzn tj m.in ul os godz inż
     т.е т.к напр тел ул им стр рис гл г-н t.ex bl.a d.v.s dvs fr.o.m t.o.m
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
