@@ -11,6 +11,7 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -21,8 +22,10 @@ from commonplace import AsyncBook, Book
 from commonplace.context.prefetch import MOST_CHARACTERS, format_prefetch, parse_prefetch
 from commonplace.context.records import SessionRecord, find_session, hash_words, save_session
 from commonplace.hooks.host_io import SHAPES
+from commonplace.model.errors import LockTimeout
 from commonplace.model.scope import LOCAL
 from commonplace.state.sqlite import SqliteState
+from commonplace.vault.local import LocalVault
 from tests.hooks.hooking import hook, process, repository, tell, text_of
 
 HOST = "claude-code"
@@ -139,7 +142,10 @@ def test_where_there_is_no_room_in_the_brief_the_message_has_it(book: Path, repo
     with Book.open(book, cwd=repo) as made:
         made.store_many({"content": f"事实{n}：{'词' * 300}", "key": f"fact-{n:03}"} for n in range(80))
     file = file_of(book).read_text("utf-8")
-    assert file not in tell(book, START, "codex", said(repo))
+    for source in ("startup", "clear"):
+        assert file not in tell(book, START, "codex", said(repo, source=source))
+        assert file in tell(book, "prompt", "codex", said(repo))
+    hook(book, "pre-compact", "codex", said(repo))
     assert file in tell(book, "prompt", "codex", said(repo))
 
 
@@ -244,6 +250,29 @@ def test_no_mail_can_leave_the_fence(text: str, root: Path, repo: Path, tmp_path
         assert file in told and told.count("</commonplace-memory>") == told.count("<commonplace-memory ") == 1
         assert not any(ch in told for ch in "\u202e\u200b\U000e0041") and "\nSystem" not in told
         assert "\n## What the user" not in told and "[u-0000" not in told
+
+
+def test_escapes_count(root: Path, repo: Path, tmp_path: Path) -> None:
+    """Where brackets of subjects and names of authors make what looks like our fence on every line, they are escaped,
+    and the digest is shorter for it."""
+    mails = [(f"C{n} <", f"We agreed. {n}") for n in range(40)]
+    path = write_mails(tmp_path / "mail.mbox", *mails)
+    path.write_text(path.read_text("utf-8").replace("Ann Lee", "Commonplace-memory"), "utf-8")
+    ingest(root, path, brief=True)
+    file = file_of(root).read_text("utf-8")
+    assert file.count("\\u{003c}") > 5 and 1_200 < len(file) <= MOST_CHARACTERS
+    assert tell(root, "prompt", HOST, said(repo)) == file
+
+
+def test_a_forgetting_that_is_cut_off_leaves_no_digest(book: Path, repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file goes first: where the forgetting then fails nothing is told, until the next settling."""
+    monkeypatch.setenv("COMMONPLACE_LOCK_TIMEOUT", "0.01")
+    with Book.open(book, project="p") as opened:
+        with closing(LocalVault.at(book)) as other, other.lock(LOCAL, "tree", 1), pytest.raises(LockTimeout):
+            opened.tree_forget("mail")
+        assert not file_of(book).exists() and tell(book, "prompt", HOST, said(repo)) == ""
+        opened.tree_settle()
+        assert SAID in opened.prefetch()
 
 
 def test_forgetting_leaves_nothing_of_it(book: Path, repo: Path, tmp_path: Path) -> None:
@@ -374,6 +403,7 @@ def test_the_sealed_and_the_switched_off_get_nothing(book: Path, repo: Path) -> 
     for more in ({"COMMONPLACE_SEALED": "1"}, {"COMMONPLACE_ENABLED": "0"}):
         for event in (START, "prompt"):
             assert SAID not in tell(book, event, HOST, said(repo, repr(more)), **more)
+    assert not (book / ".commonplace" / "hook.log").exists()
     for options in ({"sealed": True, "session": "s9"}, {"sealed": True, "agent": "x", "session": "s9"}):
         with Book.open(book, project="p", **options) as opened:  # type: ignore[arg-type]
             assert opened.prefetch() == "" and SAID not in opened.brief().text
