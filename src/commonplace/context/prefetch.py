@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
-from commonplace.model.names import short_hash
-from commonplace.text.fence import fence, open_fences
+from commonplace.model.names import sign_text
+from commonplace.text.fence import fence, open_fences, visible
 
 INTERVAL = 1_800  # seconds between two reads in one session
 MOST_CHARACTERS = 1_500  # of the text, its fence included
@@ -44,36 +44,39 @@ class PrefetchText(NamedTuple):
     """A digest as it is told."""
 
     text: str
+    page: str
     day: date  # the last of its seven
-    allowed: str  # the mark of the sources that were allowed then
 
     def is_recent(self, today: date) -> bool:
         """Return whether it may be told: it is at most two days old, and not of a day that is still far off."""
         return -1 <= (today - self.day).days <= _MOST_DAYS
 
+    def is_ours(self, allowed: Iterable[str], key: str) -> bool:
+        """Return whether the book with this key made it, of just these sources."""
+        return bool(key) and self.text == format_prefetch(self.page, self.day, allowed, key)
 
-def format_prefetch(page: str, day: date, allowed: str) -> str:
-    """Return the page of a digest as it is told: fenced, with a line that says what it is."""
-    labels = {"kind": "digest", "source": "tree", "trust": "external", "time": day.isoformat(), "allowed": allowed}
-    return fence(f"{_ABOUT}\n{page.rstrip()}", labels)
+
+def format_prefetch(page: str, day: date, allowed: Iterable[str], key: str) -> str:
+    """Return the page of a digest as it is told: fenced, with a line that says what it is, and signed.
+
+    `allowed` are the ids of the sources that it is made of, `key` is that of the book.
+    """
+    shown = visible(page.rstrip())
+    mark = sign_text(key, "\n".join([day.isoformat(), *sorted(allowed), "", shown]))
+    labels = {"kind": "digest", "source": "tree", "trust": "external", "time": day.isoformat(), "mark": mark}
+    return fence(f"{_ABOUT}\n{shown}", labels)
 
 
 def parse_prefetch(data: bytes) -> PrefetchText | None:
-    """Return what `format_prefetch` made; None for anything else, so that no text gets past the fence."""
+    """Return what `format_prefetch` made, by whatever key; None for anything else."""
     if len(data) > _MOST_BYTES:
         return None
     try:
         text = data.decode("utf-8")
         [found] = open_fences(text)
         day = date.fromisoformat(found.labels["time"])
-        allowed = found.labels["allowed"]
     except (ValueError, KeyError):
         return None
-    page = found.text.removeprefix(f"{_ABOUT}\n")
-    is_ours = len(text) <= MOST_CHARACTERS and text == format_prefetch(page, day, allowed)
-    return PrefetchText(text, day, allowed) if is_ours else None
-
-
-def mark_allowed(sources: Iterable[str]) -> str:
-    """Return a mark of the ids of the sources that the user allowed, in whatever order."""
-    return short_hash("\n".join(sorted(sources)))
+    about, _, page = found.text.partition("\n")
+    is_whole = (found.start, found.end) == (0, len(text)) and len(text) <= MOST_CHARACTERS
+    return PrefetchText(text, page, day) if is_whole and about == _ABOUT else None

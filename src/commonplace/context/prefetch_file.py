@@ -1,9 +1,9 @@
 """The file with the digest of the last days: `prefetch.md` in the folder of the databases.
 
 `verbs/tree_settling.py` writes it, hooks and the verbs `brief` and `prefetch` read it. It is derived, of this machine
-alone, and for nobody but its user. What is read is told only if it is just as we write it, at most two days old, and
-the sources that the user allows now are those that it was made of: so a source that was forgotten or closed since, on
-this machine or another, is told nowhere.
+alone, and for nobody but its user. What is read is told only if it is at most two days old, and signed with the key of
+the book for the sources that the user allows now: so a source that was forgotten or closed since, on this machine or
+another, is told nowhere, nor is a file that came with a book from elsewhere.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 from contextlib import closing, suppress
 from datetime import date
 
-from commonplace.context.prefetch import mark_allowed, parse_prefetch
+from commonplace.context.prefetch import parse_prefetch
 from commonplace.context.records import BriefSources
+from commonplace.memories.layout import KEY
 from commonplace.model.errors import CommonplaceError, NotFound, Unreadable
 from commonplace.model.names import is_key_name
 from commonplace.model.scope import LOCAL
@@ -28,8 +29,8 @@ _PATH = BookPath(PREFETCH_FILE)
 def find_prefetch(sources: BriefSources, folder: str) -> str:
     """Return the digest to tell this caller, fenced; empty if there is none to tell.
 
-    `folder` has the databases. Raises Unreadable for a file that we did not write, and what the vault raises for one
-    that cannot be read.
+    `folder` has the databases. Raises Unreadable for a file that is no digest, and what the vault raises for one that
+    cannot be read.
     """
     if not sources.view.may_read(TREE):  # a sealed session
         return ""
@@ -39,8 +40,13 @@ def find_prefetch(sources: BriefSources, folder: str) -> str:
     found = parse_prefetch(data)
     if found is None:
         raise Unreadable(f"{PREFETCH_FILE} is not as it was written.", hint="commonplace tree settle")
-    is_good = found.is_recent(date.today()) and found.allowed == mark_allowed(list_allowed(sources))  # noqa: DTZ011
-    return found.text if is_good else ""
+    if not found.is_recent(date.today()):  # noqa: DTZ011 - days begin by the clock of this machine
+        return ""
+    try:
+        key = sources.vault.read(sources.space, KEEPER, KEY).data.decode("utf-8", "replace").strip()
+    except NotFound:
+        return ""
+    return found.text if found.is_ours(list_allowed(sources), key) else ""
 
 
 def list_allowed(sources: BriefSources) -> list[str]:
