@@ -84,7 +84,7 @@ def digest(context: BookContext, request: DigestRequest) -> DigestResult:
     node = reader.open_digest(period, only)
     if node is None:
         return empty
-    units = list(reader.open(node.units).values())
+    units = list(reader.load(node.units).values())
     hits, _ = make_hits(reader, [node, *units], "", _MOST_HITS)
     return empty._replace(text=node.text, hits=hits, truncated=drill_command(period) in node.text)
 
