@@ -448,9 +448,16 @@ class NodeConformance:
             assert [names[span.no] for span in spans] == ["u-3", "u-2", "u-1"]
             assert spans[1] == MentionSpan(by_name["u-2"], MAIL, "a", ten, "Bob", frozenset({"bulk", "list"}))
             assert len(change.mention_spans([ANN.name, OPS.name], 2)) == 2 and change.mention_spans([], 9) == []
-            assert change.surfaces([ANN.name, "no:such"]) == {ANN.name: "Ann"}
+            change.put_labels({by_name["u-0"]: [ANN._replace(surface="ANN")], by_name["u-3"]: [OPS, ANN]})
+            assert [names[span.no] for span in change.mention_spans([ANN.name], 3)] == ["u-3", "u-2", "u-0"]
+            assert change.surfaces([ANN.name, "no:such"]) == {ANN.name: "ANN"}
             assert [change.is_mentioned_before(ANN.name, moment) for moment in (nine, ten)] == [False, True]
-            assert [change.next_mention(ANN.name, moment) for moment in ("", ten, eleven)] == [nine, ten, ""]
+            assert [change.next_mention(ANN.name, moment) for moment in ("", ten, eleven, "3")] == [
+                nine,
+                ten,
+                eleven,
+                "",
+            ]
 
     def test_days_are_kept_by_their_dates(self, index: Index) -> None:
         """What is kept of days comes by date, both ends included; a day is replaced, and dropped with an empty text."""

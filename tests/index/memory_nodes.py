@@ -96,7 +96,7 @@ class MemoryNodes(ABC):
     def put_labels(self, labels: Mapping[int, Collection[Label]]) -> None:
         for label in (label for some in labels.values() for label in some):
             known = self._labels.surfaces.get(label.name, "")
-            self._labels.surfaces[label.name] = max(known, label.surface, key=len)
+            self._labels.surfaces[label.name] = min(known, label.surface, key=lambda surface: (-len(surface), surface))
             self._labels.numbers.setdefault(label.name, len(self._labels.numbers) + 1)
         for no, some in labels.items():
             self._labels.mark({label.name for label in some}.difference(self._labels.put.get(no, ())))
@@ -284,13 +284,14 @@ class MemoryNodes(ABC):
 
     def mention_spans(self, names: Collection[str], limit: int) -> Sequence[MentionSpan]:
         found = {item.no: item for name in names for item in self._mentioning(name)}
+        items = sorted(found.values(), key=lambda item: (_moment(item), item.recorded.entry.id), reverse=True)
         spans = [
             MentionSpan(item.no, item.folder, item.name, _moment(item), entry.author, frozenset(signals.split(",")))
-            for item in found.values()
+            for item in items
             for entry in (item.recorded.entry,)
             for signals in (dict(entry.extra).get("signals", ""),)
         ]
-        return sorted(spans, key=lambda span: (span.moment, span.no), reverse=True)[:limit]
+        return spans[:limit]
 
     # Days
 

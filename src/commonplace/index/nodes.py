@@ -147,7 +147,7 @@ class NodeQueries(Protocol):
         """Return how what these labels name is written."""
 
     def mention_spans(self, names: Collection[str], limit: int) -> Sequence[MentionSpan]:
-        """Return the units that mention one of these labels, latest first."""
+        """Return the units that mention one of these labels, latest first; of one time, by their ids, last first."""
 
     # Days
 

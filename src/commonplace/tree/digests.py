@@ -157,7 +157,7 @@ class DigestPages:
         note = found.note if found is not None else Note(Frontmatter("---\n", (), "---\n"), lead, ())
         if note.in_conflict:
             return
-        if found is not None and not text and not _added_text(note):
+        if found is not None and not text and not has_added_text(note):
             unit.remove(found)
             self.written += 1
             return
@@ -176,11 +176,11 @@ class DigestPages:
             self.written += 1
 
 
-def _added_text(note: Note) -> str:
-    """Return what a person wrote on the page of a digest."""
+def has_added_text(note: Note) -> bool:
+    """Return whether a person wrote on the page of a digest or a topic."""
     outside = note.lead.replace(get_region(note.lead) or "", "")
-    lines = [line for line in outside.splitlines() if line.strip() and not line.startswith(("# ", "<!-- commonplace:"))]
-    return "\n".join(lines)
+    ours = ("# ", "<!-- commonplace:")
+    return bool(note.blocks) or any(line.strip() and not line.startswith(ours) for line in outside.splitlines())
 
 
 def merge_days(days: Iterable[DayDigest], period: Period) -> DayDigest:

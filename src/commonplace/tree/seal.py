@@ -98,7 +98,13 @@ class Sealer:
             note = None
         if not folder.endswith(f"/{SUMMARY_FOLDER}"):
             topic = read_topic(folder, name, note) if note is not None and folder == str(TOPIC_FOLDER) else None
+            members = self._tree.people().members
             with self._change() as index:
+                if topic is None:  # it may be made again
+                    old = [
+                        row for row in index.topic_rows(None, _EVERYTHING) if (row.folder, row.name) == (folder, name)
+                    ]
+                    index.mark_labels({label for row in old for label in members(row.entity)})
                 index.set_topic(folder, name, topic)
                 period = parse_digest_id(f"{DIGEST_PREFIX}{name}")
                 # It was deleted, or tells of days of which nothing is left.

@@ -27,6 +27,7 @@ from commonplace.text.naming import cut, one_line
 from commonplace.text.notes import Note
 from commonplace.text.words import fold_text
 from commonplace.tree.admission import is_admitted
+from commonplace.tree.digests import has_added_text
 from commonplace.tree.entities import choose_names
 from commonplace.tree.extract import Passage, extract
 from commonplace.tree.nodes import describe_span, group_lines, write_threads
@@ -50,6 +51,7 @@ _WRITTEN = 20  # pages in one unit of work
 _MARKED = 5_000  # labels at a time
 _MAX_SLUG = 40
 _ALWAYS = "\uffff"  # sorts behind every moment
+_COUNTED = ("entity", "state", "from", "to", "units", "hotness")  # fields of what follows from the units
 _PART = lazy(r"-p\d+\Z")
 _WORD = lazy(r"[^\W_]+")
 
@@ -204,9 +206,15 @@ class TopicPages:
         for row in rows:
             with self._tree.memories.unit(TOPIC_FOLDER, KEEPER) as unit:
                 found = unit.find(row.name)
-                if found is not None:
+                if found is not None and has_added_text(found.note):
+                    front = found.note.front.put("summary", row.title)
+                    for name in _COUNTED:
+                        front = front.put(name, None)
+                    unit.put(row.name, found.note.replace(front=front, lead=put_region(found.note.lead, "")), None)
+                elif found is not None:
                     unit.remove(found)
                 unit.commit()
+                self.written += found is not None
 
 
 def has_burst(spans: Sequence[MentionSpan]) -> bool:
@@ -282,7 +290,7 @@ def _is_of_same(first: str, second: str) -> bool:
 def _find_title(index: Transaction, names: Collection[str]) -> str:
     """Return how a thing is written most fully."""
     surfaces = index.surfaces(names)
-    longest = max((surface for surface in surfaces.values() if surface), key=len, default="")
+    longest = min(filter(None, surfaces.values()), key=lambda surface: (-len(surface), surface), default="")
     return cut(one_line(longest or next(iter(names)).partition(":")[2]), 80)
 
 

@@ -493,7 +493,8 @@ WHERE e.labelled = 0 AND e.id >= 'u-' AND e.id < 'u.' AND +e.space = ? ORDER BY 
 -- name: put_label
 INSERT INTO label (label, surface, folded) VALUES (?, ?, ?)
 ON CONFLICT (label) DO UPDATE SET surface = excluded.surface, folded = excluded.folded
-WHERE length(excluded.surface) > length(surface);
+WHERE length(excluded.surface) > length(surface)
+OR length(excluded.surface) = length(surface) AND excluded.surface < surface;
 
 -- name: put_mention
 INSERT OR IGNORE INTO mention (label, no) SELECT l.number, ?2 FROM label l WHERE l.label = ?1;
@@ -685,7 +686,7 @@ SELECT DISTINCT e.no, e.folder, e.name, e.moment, e.author, (
 FROM json_each(?) asked CROSS JOIN label l ON l.label = asked.value
 CROSS JOIN mention m ON m.label = l.number
 CROSS JOIN entry e ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL
-ORDER BY e.moment DESC, e.no DESC LIMIT ?;
+ORDER BY e.moment DESC, e.id DESC, e.folder, e.name, e.no LIMIT ?;
 
 -- name: units_between
 SELECT e.no FROM entry e INDEXED BY entry_unit_time
