@@ -47,11 +47,13 @@ def test_a_path_that_is_too_deep_gets_a_hint_about_its_depth(book: Path) -> None
 
 
 def test_one_is_counted_as_one(book: Path) -> None:
-    """The tools say `1 entry`, `1 item` and `1 line in 1 file`."""
+    """The tools say `1 entry`, `1 task` and `1 line in 1 file`."""
     with Book.open(book, role="agent") as opened:
         tools = {tool.name: tool for tool in toolset(opened, extra=("files",))}
         found = tools["search_memory"](query="tea,1", paths=["/data/prices.csv"]).text
         listed = tools["list_memories"](path="/memories/global").text
+        recorded = tools["journal_run"](run_id="run-1").text
+    assert recorded.startswith("Run run-1, 1 task; ")
     assert found.startswith("1 line in 1 file.") and ", 1 entry)" in listed
 
 
