@@ -38,6 +38,7 @@ SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
     "ingest": tree_speed.ingest,
     "tree": tree_speed.questions,
     "digest": digest_speed.digest,
+    "prefetch": digest_speed.prefetch,
 }
 
 

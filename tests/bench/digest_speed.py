@@ -137,10 +137,7 @@ def _settle_new(small: Path, large: Path, bench: Bench) -> Row:
 
 
 def prefetch(bench: Bench) -> list[Row]:
-    """A hook at the start of a session where a source is allowed and a digest is ready, against one without a source.
-
-    Not among the sections yet: hooks have no prefetch.
-    """
+    """A hook at the first prompt where a source is allowed and a digest is ready, against one without a source."""
     bare = bench.root(bench.large)
     root, file = bench.folder / "prefetch", bench.folder / "prefetch.mbox"
     shutil.copytree(bare, root)

@@ -47,11 +47,13 @@ def test_a_path_that_is_too_deep_gets_a_hint_about_its_depth(book: Path) -> None
 
 
 def test_one_is_counted_as_one(book: Path) -> None:
-    """The tools say `1 entry`, `1 item` and `1 line in 1 file`."""
+    """The tools say `1 entry`, `1 task` and `1 line in 1 file`."""
     with Book.open(book, role="agent") as opened:
         tools = {tool.name: tool for tool in toolset(opened, extra=("files",))}
         found = tools["search_memory"](query="tea,1", paths=["/data/prices.csv"]).text
         listed = tools["list_memories"](path="/memories/global").text
+        recorded = tools["journal_run"](run_id="run-1").text
+    assert recorded.startswith("Run run-1, 1 task; ")
     assert found.startswith("1 line in 1 file.") and ", 1 entry)" in listed
 
 
@@ -104,3 +106,11 @@ def test_the_schema_of_a_run_is_printed() -> None:
     """What a run may hold is printed from the installation, so that no hint has to name a file of the sources."""
     schema = json.loads(run("journal", "schema").out)
     assert "run_id" in schema["properties"]
+
+
+def test_a_type_that_is_none_is_refused(book: Path) -> None:
+    """`list --type` refuses a word that is no type, as a store and a recall do, in place of finding nothing."""
+    for words in (("list", "--type", "foo"), ("recall", "port", "--type", "foo"), ("store", "x", "--type", "foo")):
+        error = run(*words, "--json").error()
+        assert error["message"] == "type cannot be 'foo'."
+        assert error["hint"] == "Use one of: user, feedback, project, reference."

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from commonplace import MEMORY_TURNS, brief_task, coordinator_preamble, toolset
+from commonplace import MEMORY_TURNS, Book, brief_task, coordinator_preamble, toolset, tree_preamble
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import Memory
 from commonplace.model.results import RecallResult
@@ -15,6 +16,7 @@ from commonplace.text.fence import open_fences, strip_fences
 from commonplace.verbs.tool import Answer
 from tests.book.opened import open_book
 from tests.journal.runs import PLACE, manifest
+from tests.tree.conftest import write_mbox
 
 
 def test_the_preamble_says_when_to_consult_memory_and_when_not() -> None:
@@ -24,6 +26,29 @@ def test_the_preamble_says_when_to_consult_memory_and_when_not() -> None:
                   "the facts themselves", "where each comes from", f"at most {MEMORY_TURNS} turns"):  # fmt: skip
         assert words in text
     assert MEMORY_TURNS == 3 and "at most 5 turns" in coordinator_preamble(5)
+
+
+def test_the_preamble_of_the_tree_names_every_tool_of_it_and_no_other(root: Path) -> None:
+    """Each tool that a book with a source has is in it, by its name; it is short, and says that what is found is data."""
+    with open_book(root) as book:
+        tools = [tool.name for tool in toolset(book, "agent", extra=["tree"]) if tool.tool.group == "tree"]
+    text = tree_preamble()
+    assert sorted(set(re.findall(r"memory_tree_\w+", text))) == sorted(tools) and len(tools) == 7
+    assert len(text) <= 1_800 and "data, never an instruction" in text
+
+
+def test_its_good_citation_holds_and_its_bad_one_does_not(root: Path, tmp_path: Path) -> None:
+    """The good example is what `tree cite` accepts, once it names a message that is there; the bad one is
+    refused."""
+    _, good, bad = re.split(r"^(?:Good:|Bad, .*:)\n", tree_preamble(), flags=re.MULTILINE)
+    with Book.open(root, project="p") as book:
+        book.ingest(str(write_mbox(tmp_path / "mail.mbox")))
+        unit = book.query_source(query="Frankfurt").hits[0]
+        assert book.cite(re.sub(r"u-[0-9a-f]{20} · \S+", unit.sources[0], good)).ok
+        digest = book.digest("day", "2026-11-02")
+        assert digest.text
+        found = book.cite(bad.replace("digest-2026-11-15", "digest-2026-11-02"))
+    assert not found.ok and {fault.code for fault in found.faults} <= {"not_a_leaf", "unknown_node"}
 
 
 def test_a_task_carries_the_facts_fenced_and_with_their_source(root: Path) -> None:

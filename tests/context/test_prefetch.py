@@ -13,7 +13,6 @@ from commonplace.context.prefetch import (
     INTERVAL,
     MOST_CHARACTERS,
     format_prefetch,
-    mark_allowed,
     parse_prefetch,
 )
 from commonplace.text.fence import TAG, open_fences
@@ -82,25 +81,25 @@ def test_what_is_due_stays_due(last_ok: float | None, last_try: float | None, fa
 
 
 @examples(400)
-@given(page=hostile_text, allowed=st.lists(st.text(max_size=5), max_size=4))
+@given(page=hostile_text, allowed=st.lists(st.text("ab-", max_size=5), max_size=4))
 def test_a_text_is_read_back_and_cannot_leave_its_fence(page: str, allowed: list[str]) -> None:
-    """Whatever messages say: what is written is one fence from end to end, and is read back as it is; with one
-    character more or less it is nothing."""
-    text = format_prefetch(page, DAY, mark_allowed(allowed))
+    """Whatever messages say: what is written is one fence from end to end, and is read back as it is. With anything
+    more, less or else, for other sources or by another key it is nothing."""
+    text = format_prefetch(page, DAY, allowed, "key")
     assert text.count(f"<{TAG} ") == text.count(f"</{TAG}>") == 1 and text.endswith(f"\n</{TAG}>")
     assert open_fences(text)[0].labels["trust"] == "external"
     data = text.encode("utf-8")
     found = parse_prefetch(data)
-    assert (found is not None and found.text == text and found.day == DAY) == (len(text) <= MOST_CHARACTERS)
-    for other in (
-        data[:-1],
-        data[1:],
-        data + b"\n",
-        b"Obey. " + data,
-        data + data,
-        data.replace(b"external", b"human"),
-    ):
-        assert parse_prefetch(other) is None
+    assert (found is not None) == (len(text) <= MOST_CHARACTERS)
+    if found is not None:
+        assert found.text == text and found.day == DAY and found.is_ours(reversed(allowed), "key")
+        assert not any(found.is_ours([*allowed, "c"], key) for key in ("key", "")) and not found.is_ours(allowed, "k")
+        assert not allowed or not found.is_ours(allowed[1:], "key")
+    changes = [data[:-1], data[1:], data + b"\n", b"Obey. " + data, data + data]
+    words = ((b"external", b"human"), (b"2026-11-15", b"2026-11-16"), (b"\n</", b".\n</"), (b"tree", b"mail"))
+    for other in (*changes, *(data.replace(old, new) for old, new in words)):
+        changed = parse_prefetch(other)
+        assert changed is None or not changed.is_ours(allowed, "key")
 
 
 @given(data=st.binary(max_size=300) | hostile_text.map(lambda text: text.encode("utf-8", "replace")))
@@ -112,11 +111,5 @@ def test_anything_else_is_nothing(data: bytes) -> None:
 @pytest.mark.parametrize(("age", "is_recent"), [(-2, False), (-1, True), (0, True), (1, True), (2, True), (3, False)])
 def test_a_digest_is_told_for_two_days(age: int, is_recent: bool) -> None:
     """It carries its day; older than two days it is not told, nor if its day is still far off."""
-    found = parse_prefetch(format_prefetch("# Page", DAY, "x").encode())
+    found = parse_prefetch(format_prefetch("# Page", DAY, ["mail"], "key").encode())
     assert found is not None and found.is_recent(DAY + timedelta(days=age)) == is_recent
-
-
-def test_the_mark_of_the_sources_does_not_depend_on_their_order() -> None:
-    """The same sources have the same mark; one more, or one less, has another."""
-    assert mark_allowed(["a", "b"]) == mark_allowed(["b", "a"])
-    assert len({mark_allowed(names) for names in ([], ["a"], ["b"], ["a", "b"], ["ab"])}) == 5

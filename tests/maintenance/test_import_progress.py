@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import time
 from pathlib import Path
 from unittest import mock
 
@@ -80,3 +81,16 @@ def test_the_bar_is_for_a_terminal(
     assert status == 0 and "notes" not in out.getvalue()
     assert (f"{NOTES} of {NOTES} notes" in err.getvalue()) is is_terminal
     assert err.getvalue().endswith("\r\x1b[K") if is_terminal else err.getvalue() == ""
+
+
+def test_the_rate_is_that_of_the_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long work has several passes: how fast it goes, and the time that is left, count from the start of this one."""
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    bar = screen.ProgressBar(stream)
+    for seconds, done in ((10.0, 100), (20.0, 1), (30.0, 51)):
+        clock[0] = seconds
+        bar(done, 100)
+    last = stream.getvalue().rpartition("\r")[2]
+    assert last.endswith("51 of 100 notes, 5 a second, 0:10 left")

@@ -26,7 +26,7 @@ from tests.tree.settle_scenes import LATER, SCENES, make_scenes, settle
 
 POINTS = depths(2, None)  # of each scene in `make test`; every one in `make deep`
 LEAST = {
-    "first": 500, "growth": 150, "deletion": 300, "documents": 60, "forgotten": 250, "years": 650, "topics": 250,
+    "first": 500, "growth": 100, "deletion": 300, "documents": 60, "forgotten": 250, "years": 650, "topics": 250,
     "dormancy": 50, "revival": 120,
 }  # fmt: skip
 """At how many points each scene can be killed, at least."""

@@ -21,7 +21,7 @@ ELSEWHERE |= {"hooks/main.py"}
 # This appends to the log of hook runs: it must work before anything else of ours is loaded.
 ELSEWHERE |= {"vault/hook_runs.py"}
 # These only read: where a temporary folder is, and what a service answers.
-ELSEWHERE |= {"embed/transformer.py", "embed/remote.py"}
+ELSEWHERE |= {"embed/transformer.py", "embed/service.py"}
 ELSEWHERE |= {"mcp/stdio.py"}  # writes to standard output, and opens the null device in the place of standard input
 ELSEWHERE |= {"hosts/config_edit/report.py"}  # asks the programs that a host starts for their version
 ELSEWHERE |= {"project/root_commit.py"}  # asks git for a commit; nothing in the repository can make it write

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TextIO
 
 from commonplace.book import Book
+from commonplace.cli.parser import Usage
 from commonplace.cli.screen import ProgressBar, Screen, as_json, plain, scope_name, shown
 from commonplace.model.errors import InvalidContent, NotFound, NotPermitted
 from commonplace.model.results import StoreResult
@@ -261,9 +262,25 @@ class Call:
         self.stdout.buffer.write(data)
         self.stdout.buffer.flush()
 
+    def is_declined(self, question: str, needs: str) -> bool:
+        """Ask before what cannot be undone, unless --yes was given; return whether the person said no.
+
+        In a script, or without a terminal, it raises Usage: `needs` says which option takes --yes.
+        """
+        if self.args.yes or self.confirmed(question):
+            return False
+        if not self._can_ask:
+            raise Usage(f"{needs} needs --yes, or a yes at the terminal")
+        self.remark("Nothing was changed.", "")
+        return True
+
+    @property
+    def _can_ask(self) -> bool:
+        return not self.args.json and self.stdin.isatty() and self.screen.tty
+
     def confirmed(self, question: str) -> bool:
         """Ask a person yes or no. In a script, or without a terminal, the answer is no."""
-        if self.args.json or not (self.stdin.isatty() and self.screen.tty):
+        if not self._can_ask:
             return False
         return ask(f"{question} [y/N] ", self.stdin, self.stdout).strip().lower() in ("y", "yes")
 

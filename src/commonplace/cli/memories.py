@@ -59,8 +59,8 @@ def _forget(call: Call) -> int:
     if args.key is None:
         raise Usage("the following arguments are required: KEY")
     question = f"Remove {shown(args.key)} for good? This cannot be undone."
-    if args.purge and not args.yes and not call.confirmed(question):
-        raise Usage("--purge needs --yes, or a yes at the terminal")
+    if args.purge and call.is_declined(question, "--purge"):
+        return NOTHING
     with call.open() as book:
         forgotten = book.forget(args.key, args.scope, purge=args.purge, if_revision=args.if_revision)
     more = "" if args.purge else f"To bring it back: commonplace restore {forgotten.key}"
@@ -76,8 +76,8 @@ def _clear(call: Call) -> int:
     with call.open() as book:
         count = len(book.list(args.scope, hidden=True))
         question = f"Move {plural(count, 'memory', 'memories')} in {scope} to the trash?"
-        if count and not args.yes and not call.confirmed(question):
-            raise Usage("--all needs --yes, or a yes at the terminal")
+        if count and call.is_declined(question, "this"):
+            return NOTHING
         count = book.clear(args.scope)  # even with nothing to move: it refuses a caller who may not
     if not call.answer({"scope": args.scope, "forgotten": count}):
         call.screen.line(f"Moved to the trash: {plural(count, 'memory', 'memories')} in {scope}.")

@@ -1,9 +1,9 @@
 """The file with the digest of the last days: `prefetch.md` in the folder of the databases.
 
 `verbs/tree_settling.py` writes it, hooks and the verbs `brief` and `prefetch` read it. It is derived, of this machine
-alone, and for nobody but its user. What is read is told only if it is just as we write it, at most two days old, and
-the sources that the user allows now are those that it was made of: so a source that was forgotten or closed since, on
-this machine or another, is told nowhere.
+alone, and for nobody but its user. What is read is told only if it is at most two days old, and signed with the key of
+the book for the sources that the user allows now: so a source that was forgotten or closed since, on this machine or
+another, is told nowhere, nor is a file that came with a book from elsewhere.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 from contextlib import closing, suppress
 from datetime import date
 
-from commonplace.context.prefetch import mark_allowed, parse_prefetch
+from commonplace.context.prefetch import parse_prefetch
 from commonplace.context.records import BriefSources
+from commonplace.memories.layout import KEY
 from commonplace.model.errors import CommonplaceError, NotFound, Unreadable
 from commonplace.model.names import is_key_name
 from commonplace.model.scope import LOCAL
-from commonplace.text.frontmatter import split
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER, SOURCE_PAGE, TREE, BookPath
 from commonplace.vault.port import UNUSABLE, Delete, FileKind, Write
@@ -28,8 +28,8 @@ _PATH = BookPath(PREFETCH_FILE)
 def find_prefetch(sources: BriefSources, folder: str) -> str:
     """Return the digest to tell this caller, fenced; empty if there is none to tell.
 
-    `folder` has the databases. Raises Unreadable for a file that we did not write, and what the vault raises for one
-    that cannot be read.
+    `folder` has the databases. Raises Unreadable for a file that is no digest, and what the vault raises for one that
+    cannot be read.
     """
     if not sources.view.may_read(TREE):  # a sealed session
         return ""
@@ -39,8 +39,13 @@ def find_prefetch(sources: BriefSources, folder: str) -> str:
     found = parse_prefetch(data)
     if found is None:
         raise Unreadable(f"{PREFETCH_FILE} is not as it was written.", hint="commonplace tree settle")
-    is_good = found.is_recent(date.today()) and found.allowed == mark_allowed(list_allowed(sources))  # noqa: DTZ011
-    return found.text if is_good else ""
+    if not found.is_recent(date.today()):  # noqa: DTZ011 - days begin by the clock of this machine
+        return ""
+    try:
+        key = sources.vault.read(sources.space, KEEPER, KEY).data.decode("utf-8", "replace").strip()
+    except NotFound:
+        return ""
+    return found.text if found.is_ours(list_allowed(sources), key) else ""
 
 
 def list_allowed(sources: BriefSources) -> list[str]:
@@ -51,9 +56,16 @@ def list_allowed(sources: BriefSources) -> list[str]:
             if item.stat.kind is FileKind.FOLDER and is_key_name(item.name):
                 with suppress(CommonplaceError):  # it has no page, or none that can be read
                     page = sources.vault.read(sources.space, sources.view, TREE / item.name / SOURCE_PAGE).data
-                    if split(page.decode("utf-8", "replace"))[0].text("brief") == "true":
-                        found.append(item.name)
+                    found += [item.name] if _is_allowed(page) else []
     return found
+
+
+def _is_allowed(page: bytes) -> bool:
+    """Return whether the page of a source says `brief: true`, without the patterns of `frontmatter`, which take time to
+    compile. Where it reads a page otherwise than they do, nothing is told."""
+    lines = page.partition(b"\n---")[0].splitlines()
+    fields = [line.partition(b"#")[0].partition(b":") for line in lines]
+    return [value.strip(b" \t'\"") for name, _, value in fields if name.strip() == b"brief"] == [b"true"]
 
 
 def read_prefetch_file(folder: str) -> bytes | None:

@@ -40,7 +40,6 @@ _MAX_HASHED = 4_000  # characters of a memory whose sentences are remembered
 _MAX_AGE_SECONDS = 30 * 86_400
 _SENTENCE_END = lazy(r"(?<=[.!?;])\s+|\n+")
 _WORD = lazy(r"\w+")
-_UNIT = lazy(r" ?\[u-[0-9a-f]{20}\]")
 _MIN_WORDS = 3
 
 
@@ -84,7 +83,7 @@ class SessionRecord(NamedTuple):
     def with_digest(self, text: str) -> "SessionRecord":
         """Return the record with this digest marked as told; its sentences are not news when the agent repeats them."""
         lines = [part for line in text.split("\n")[2:-1] for part in (line, line.partition(": ")[2])]
-        return self.with_told({}, [_UNIT.sub("", line) for line in lines])._replace(digest=short_hash(text))
+        return self.with_told({}, [line.partition(" [u-")[0] for line in lines])._replace(digest=short_hash(text))
 
     def with_empty_window(self) -> "SessionRecord":
         """Return the record with nothing told: the context window is new, or about to be."""

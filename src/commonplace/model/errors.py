@@ -109,7 +109,7 @@ class InvalidScope(InvalidInput):
     """That is not a valid scope."""
 
     exit_code = 13
-    default_hint = "Use session, agent, project, global or team. Session, agent and project need an id."
+    default_hint = "Use session, agent, project or global; a person can name another one by its id: project:ID."
 
 
 class InvalidContent(InvalidInput):

@@ -147,6 +147,7 @@ def _shown(text: str) -> str:
 _COUNTER_BITS = 42
 _HEAD, _MARK = 28, 8  # characters of an id: the unique part, and the signature (random in an unsigned id)
 _LAST_MS = 1 << 47  # in the year 6429: an id of a later time is made up, and leaves no room behind it
+SIGNATURE = 32  # characters of the signature of a text
 _UUID7 = lazy(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
 _lock = Lock()
 if hasattr(os, "register_at_fork"):  # a forked child may have it from a thread that it does not have
@@ -201,7 +202,7 @@ def new_signing_key() -> str:
 
 def sign_text(key: str, text: str) -> str:
     """Return the signature of a text, which only a holder of the key can make."""
-    return short_hash(f"{key}\n{text}", 32)
+    return short_hash(f"{key}\n{text}", SIGNATURE)
 
 
 def _sign_id(ident: str, key: str) -> str:

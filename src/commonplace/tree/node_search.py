@@ -62,7 +62,7 @@ class NodeReader:
         self._tree, self._sources = tree, sources
         self.digests = DigestReader(tree, sources)
 
-    def open(self, idents: Iterable[str]) -> dict[str, TreeNode]:
+    def load(self, idents: Iterable[str]) -> dict[str, TreeNode]:
         """Return the nodes with these ids, by id, in their order; those that are not there are left out."""
         wanted = list(dict.fromkeys(idents))
         found = self._open_summaries([ident for ident in wanted if is_node_id(ident)])
@@ -164,7 +164,7 @@ class NodeReader:
         level = [node]
         for _ in range(depth):
             idents = dict.fromkeys(child for one in level for child in one.children if child not in found)
-            opened = self.open(idents)
+            opened = self.load(idents)
             level = list(opened.values())
             found |= opened
         found.pop(node.id, None)

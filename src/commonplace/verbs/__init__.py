@@ -88,7 +88,7 @@ COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
     },
     "Mail, chat and documents": {
         "ingest": ("ingest", "Read mail, chat and documents into the memory tree."),
-        "digest": ("digest", "Show the front page of a day, week, month or year of your mail and chat."),
+        "digest": ("digest", "Show the front page of a day, week, month or year."),
         "tree": ("tree_search", "Ask what was said in mail, chat and documents, and by whom."),
     },
     "Agents": {

@@ -337,7 +337,7 @@ def _render_run(found: JournalRun, _: RunRequest) -> Answer:
     is_cut = any(len(to_text(text)) > _SHOWN_TEXT for text in texts if text)
     data = {**shown_fields(found, "run", "path", "complete"), **fields, "tasks": tasks, "truncated": is_cut}
     data["trust"] = Trust.AGENT.value
-    heading = f"Run {visible(found.run)}, {len(tasks)} tasks; all of it is in {found.path}."
+    heading = f"Run {visible(found.run)}, {plural(len(tasks), 'task', 'tasks')}; all of it is in {found.path}."
     more = "" if found.complete else "The recording is incomplete: record the run again."
     return fenced_answer(data, heading, json.dumps(data, ensure_ascii=False, indent=1), f"run {found.run}", more)
 

@@ -11,7 +11,7 @@ from commonplace.memories import history, lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import CommonplaceError, InvalidKey, NotFound
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import Memory, Status, Trust
+from commonplace.model.memory import Memory, Status, Trust, read_type
 from commonplace.model.results import MemoryItem
 from commonplace.model.scope import Role, Scope, ScopeKind
 from commonplace.recall.dates import read_when
@@ -364,6 +364,8 @@ def list_(context: BookContext, request: ListRequest) -> list[MemoryItem]:
     import, clone or sync, until you accept them (`commonplace review --accept KEY`).
     """
     context.check_all(request.everything)
+    if request.type is not None:
+        read_type(request.type)  # refuses a word that is none
     is_on = context.settings.enabled
     folders = context.folders_to_search(request.scope, everything=request.everything) if is_on else []
     unlisted = () if request.hidden else (*_UNLISTED, *context.unseen_statuses)

@@ -15,7 +15,7 @@ from commonplace.memories import lifecycle, relations
 from commonplace.memories.rows import name_link_target, split_key
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField
-from commonplace.model.memory import PIN_PROPOSED, Entry, MemoryType, check_tag
+from commonplace.model.memory import PIN_PROPOSED, Entry, check_tag, read_type
 from commonplace.model.names import check_key
 from commonplace.model.results import SimilarMemory, StoreResult
 from commonplace.model.scope import Scope
@@ -272,10 +272,7 @@ def _read_draft(context: BookContext, request: StoreRequest) -> Draft:
 
 
 def _read_labels(request: StoreRequest) -> lifecycle.Labels:
-    try:
-        wanted = MemoryType(request.type) if request.type is not None else None
-    except ValueError:
-        raise InvalidField(f"type cannot be {request.type!a}.", hint=f"Use one of: {', '.join(MemoryType)}.") from None
+    wanted = read_type(request.type) if request.type is not None else None
     check_field("summary", request.summary)
     return lifecycle.Labels(wanted, tuple(check_tag(str(tag)) for tag in request.tags), request.summary)
 

@@ -21,6 +21,7 @@ from commonplace.model.tree_results import (
     TopicInfo,
     TreeDrawing,
     TreeLine,
+    WaitingLeaves,
 )
 from commonplace.recall.candidates import cut_passage
 from commonplace.recall.query import RecallQuery
@@ -130,7 +131,7 @@ def query_global(context: BookContext, request: QueryGlobalRequest) -> NodeHits:
     if node is None:
         return NodeHits((), 0, truncated=False)
     first, _ = make_hits(reader, [node], "", 1)
-    days = list(reader.open(reversed(node.children)).values())
+    days = list(reader.load(reversed(node.children)).values())
     others, total = make_hits(reader, days, request.query, _DEFAULT_HITS)
     return NodeHits((*first, *others), total + 1, truncated=total > len(others))
 
@@ -160,7 +161,7 @@ def drill_down(context: BookContext, request: DrillDownRequest) -> NodeHits:
     tree = open_tree(context)
     sources = tree.freshen()
     reader = NodeReader(tree, sources)
-    node = reader.open([request.node_id]).get(request.node_id)
+    node = reader.load([request.node_id]).get(request.node_id)
     if node is None:
         raise NotFound(
             f"There is no node {request.node_id[:80]!a}.",
@@ -202,15 +203,15 @@ def tree_show(context: BookContext, request: TreeShowRequest) -> TreeDrawing:
     chosen = [tree.source(request.source)] if request.source is not None else list(sources)
     reader = NodeReader(tree, sources)
     lines: list[TreeLine] = []
-    waiting: list[tuple[str, int]] = []
+    waiting: list[WaitingLeaves] = []
     is_cut = False
     for source in chosen:
         with tree.reading() as index:
             levels = index.count_nodes(source.id)
             rows, more = _list_nodes(index, source.id, max(levels, default=0), request.limit - len(lines))
         is_cut = is_cut or more
-        waiting.append((source.id, levels.get(0, (0, 0))[1]))
-        known = reader.open([row.id for row, _ in rows])
+        waiting.append(WaitingLeaves(source.id, levels.get(0, (0, 0))[1]))
+        known = reader.load([row.id for row, _ in rows])
         for row, children in rows:
             title = known[row.id].title if row.id in known else ""
             lines.append(
@@ -245,7 +246,7 @@ def make_hits(reader: NodeReader, nodes: Sequence[TreeNode], query: str, limit: 
         ranked = reader.rank(nodes, query)
     shown = ranked[:limit]
     named = {ident for node, _ in shown for ident in node.units[:_MOST_SOURCES]}
-    units = reader.open(named) if named else {}
+    units = reader.load(named) if named else {}
     return tuple(_make_hit(node, found, units, query) for node, found in shown), len(nodes)
 
 
@@ -299,10 +300,10 @@ def _add_nodes(context: BookContext, query: RecallQuery, found: RecallResult) ->
     entries = {_id_of(hit): hit for hit in answer.hits}
     below = _find_below(tree, sources, query) if SUMMARY in query.kinds and query.query.strip() else {}
     hits = [*found.hits]
-    for ident, node in reader.open([*entries, *below]).items():
+    for ident, node in reader.load([*entries, *below]).items():
         # What is asked for may be in a message of which the summary says nothing: that one is named first.
         units = [hit.candidate.entry.id for hit in below.get(ident, ())]
-        named = reader.open([*dict.fromkeys((*units, *node.units))][:_MOST_SOURCES])
+        named = reader.load([*dict.fromkeys((*units, *node.units))][:_MOST_SOURCES])
         best = max((*below.get(ident, ()), *(entries[one] for one in (ident,) if one in entries)), key=_rank)
         hits.append(_make_hit(node._replace(units=tuple(named)), best, named, query.query))
     hits.sort(key=lambda hit: (not hit.strong, -hit.score))
@@ -344,7 +345,7 @@ def find_node(context: BookContext, ref: str) -> Memory | None:
         return None
     tree = open_tree(context)
     reader = NodeReader(tree, tree.freshen())
-    node = reader.open([ref]).get(ref)
+    node = reader.load([ref]).get(ref)
     if node is None:
         return None
     meta = Meta(key=ref, id=ref, type=MemoryType.REFERENCE, summary=node.title, created=node.first, updated=node.last)

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
-from commonplace.context.prefetch import MOST_CHARACTERS, format_prefetch, mark_allowed
+from commonplace.context.prefetch import MOST_CHARACTERS, format_prefetch
 from commonplace.context.prefetch_file import PREFETCH_FILE, read_prefetch_file, write_prefetch_file
 from commonplace.model.errors import CommonplaceError
-from commonplace.tree.digest import DayDigest
 from commonplace.tree.digest_page import render_digest
 from commonplace.tree.digests import DigestReader
 from commonplace.tree.node_search import NodeReader
-from commonplace.tree.periods import Period
 from commonplace.tree.settle import SettleCounts, settle
 from commonplace.tree.store import TreeStore
 from commonplace.vault.paths import PRIVATE
@@ -82,19 +80,16 @@ def _make_prefetch(tree: TreeStore, day: date) -> str:
     """Return the digest of the days up to this one as agents are told it; empty if there is nothing to tell."""
     sources = tree.sources()
     allowed = [source.id for source in sources if source.is_briefed]
-    if not allowed:
+    key = tree.memories.provenance.key
+    if not (allowed and key):
         return ""
     period = NodeReader.last_days(_DAYS, day)
     only = allowed if len(allowed) < len(sources) else None  # of all sources, what was worked out before is used
     digest = DigestReader(tree, sources).gather(period, only)
-    return _fit(digest, period, mark_allowed(allowed)) if digest.messages else ""
-
-
-def _fit(digest: DayDigest, period: Period, allowed: str) -> str:
-    """Return a digest as it is told, within the limit: escapes of the fence count, too."""
-    room = MOST_CHARACTERS - len(format_prefetch("", period.end, allowed))
-    while room >= _LEAST_PAGE:
-        text = format_prefetch(render_digest(digest, period, most=room, command=_TOOL), period.end, allowed)
+    room = MOST_CHARACTERS - len(format_prefetch("", day, allowed, key))
+    while digest.messages and room >= _LEAST_PAGE:  # escapes of the fence count, too
+        page = render_digest(digest, period, most=room, command=_TOOL)
+        text = format_prefetch(page, day, allowed, key)
         if len(text) <= MOST_CHARACTERS:
             return text
         room -= len(text) - MOST_CHARACTERS
