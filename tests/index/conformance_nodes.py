@@ -452,12 +452,11 @@ class NodeConformance:
             assert [names[span.no] for span in change.mention_spans([ANN.name], 3)] == ["u-3", "u-2", "u-0"]
             assert change.surfaces([ANN.name, "no:such"]) == {ANN.name: "ANN"}
             assert [change.is_mentioned_before(ANN.name, moment) for moment in (nine, ten)] == [False, True]
-            assert [change.next_mention(ANN.name, moment) for moment in ("", ten, eleven, "3")] == [
-                nine,
-                ten,
-                eleven,
-                "",
-            ]
+            change.unmark_hours(change.changed_hours())
+            found = [change.next_mention(ANN.name, moment) for moment in ("", ten, eleven, "3")]
+            assert found == [nine, ten, eleven, ""]
+            change.mark_hours(["2026-11-15T10"])
+            assert [change.next_mention(ANN.name, moment) for moment in ("", ten, eleven)] == [nine, eleven, eleven]
 
     def test_days_are_kept_by_their_dates(self, index: Index) -> None:
         """What is kept of days comes by date, both ends included; a day is replaced, and dropped with an empty text."""

@@ -303,7 +303,8 @@ class MemoryNodes(ABC):
         return any(_moment(item) < moment for item in self._mentioning(name))
 
     def next_mention(self, name: str, moment: str) -> str:
-        return min((found for item in self._mentioning(name) if (found := _moment(item)) >= moment), default="")
+        moments = [found for item in self._mentioning(name) if (found := _moment(item)) >= moment]
+        return min((found for found in moments if found[:_HOUR] not in self._state.hours), default="")
 
     def days(self, first: str, last: str) -> Mapping[str, str]:
         return {day: data for day, data in sorted(self._state.days.items()) if first <= day <= last}

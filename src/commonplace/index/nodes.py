@@ -159,7 +159,8 @@ class NodeQueries(Protocol):
         """Return whether a unit before a time mentions a label."""
 
     def next_mention(self, name: str, moment: str) -> str:
-        """Return when the first unit from a time on that mentions a label was; empty if there is none."""
+        """Return when the first unit from a time on that mentions a label was, of those whose hours are not marked;
+        empty if there is none."""
 
     def days(self, first: str, last: str) -> Mapping[str, str]:
         """Return what is kept of the days from one to another, by day."""

@@ -23,6 +23,7 @@ from commonplace.text.notes import Note
 from commonplace.tree.digest import DayDigest, merge_digests
 from commonplace.tree.digest_day import make_day_digest
 from commonplace.tree.digest_page import render_digest
+from commonplace.tree.entities import PERSON
 from commonplace.tree.periods import Period, PeriodKind, period_of
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.tree.units import TreeUnit, read_unit
@@ -241,11 +242,18 @@ def parse_digest_id(text: str) -> Period | None:
 
 def _find_moved_people(index: Transaction, old: DayDigest | None, new: DayDigest, day: date) -> set[str]:
     """Return the hours of other days whose new people are no longer those that they name: somebody was new there, and
-    wrote or was written to on this day already; or was new here, and is not any more."""
-    before = {person.id for person in old.people} if old is not None else set()
-    moved = before ^ {person.id for person in new.people}
-    _, end = bounds_of(day, day)
-    found = {index.next_mention(f"person:{person}", end) for person in moved}
+    wrote or was written to on this day already; or was new here, and is not any more.
+
+    Days whose hours are marked are looked at anyway: of the others, the first one on which somebody was is the one.
+    """
+    start, end = bounds_of(day, day)
+    before, now = (
+        {f"{PERSON}{person.id}" for person in one.people} if one is not None else set() for one in (old, new)
+    )
+    labels = index.labels_of(index.units_between(start, end)).values()
+    named = {name for some in labels for name in some if name.startswith(PERSON)}
+    first_here = {name for name in named - now if not index.is_mentioned_before(name, start)}
+    found = {index.next_mention(name, end) for name in before ^ now | first_here}
     return {moment[:HOUR] for moment in found if len(moment) >= HOUR}
 
 

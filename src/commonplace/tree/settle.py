@@ -49,6 +49,7 @@ def settle(
             tell(max(0, before - count_pending(tree)), before)
         with tree.lock():
             sealer, pages, digest_pages = Sealer(tree, wanted), TopicPages(tree, now), DigestPages(tree)
+            tree.label_pending()  # a process that was killed may have left that, and digests say who is new
             sealer.divide()
             is_done = not (
                 sealer.remove_broken()

@@ -157,7 +157,7 @@ class NodeRows(UnitRows):
         return self._run("mentioned_before", name, self._space, moment).fetchone() is not None
 
     def next_mention(self, name: str, moment: str) -> str:
-        """Return when the first unit from a time on that mentions a label was."""
+        """Return when the first unit from a time on that mentions a label was, of those whose hours are not marked."""
         (found,) = self._run("next_mention", name, self._space, moment).fetchone()
         return found or ""
 

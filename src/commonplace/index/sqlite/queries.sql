@@ -701,7 +701,8 @@ WHERE l.label = ?1 LIMIT 1;
 -- name: next_mention
 SELECT min(e.moment) FROM label l CROSS JOIN mention m ON m.label = l.number
 CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ?2 AND e.recorded_to IS NULL AND e.moment >= ?3
-WHERE l.label = ?1;
+WHERE l.label = ?1
+AND NOT EXISTS (SELECT 1 FROM changed_hour h WHERE h.space = ?2 AND h.hour = substr(e.moment, 1, 13));
 
 -- name: days
 SELECT day, data FROM day WHERE space = ? AND day >= ? AND day <= ? ORDER BY day;
