@@ -21,6 +21,7 @@ from commonplace.cli.parser import build_parser
 from commonplace.journal.manifest import manifest_schema
 from commonplace.model import errors
 from commonplace.model.errors import CommonplaceError, NotFound
+from commonplace.model.settings import MEANINGS
 from commonplace.verbs import ALIASES, COMMANDS, SUBCOMMANDS
 from tools import make_plugins
 from tools.hosts_page import hosts_page
@@ -46,6 +47,10 @@ _INTRODUCTION = (
     "Text from the book is shown with escapes for what is invisible or what a terminal would obey. JSON has them as",
     "its own escapes (`\\u200b`), so that a parser gets the text as it is. Into a pipe, `files read`, `sh` and",
     "`data get` write a file's bytes as they are: whoever reads them there wants the file. At a terminal they escape.",
+    "",
+    "At a terminal times are local and paths are those on the disk. In JSON times are UTC with a Z, and a `path` that",
+    "starts with `/memories` or `/journal` is one in the book, as `files read` takes it: below the book's folder.",
+    "In an option, `yesterday` is a day of this machine's clock, and a date such as 2026-11-15 is a day in UTC.",
 )
 _ENVIRONMENT = (
     "They may stand anywhere on the line. `COMMONPLACE_ROOT`, `_PROJECT`, `_AGENT` and `_SESSION` say the same for a",
@@ -96,8 +101,12 @@ def command_section(name: str, known: Schema) -> list[str]:
     usage = [
         line.replace(_HARD, " ") for line in _wrapped(" ".join(word.replace(" ", _HARD) for word in words), "    ")
     ]
-    lines = [f"## {name}", "", *(parser.description or "").splitlines(), "", "```", *usage, "```", ""]
+    about, has_settings, _ = (parser.description or "").partition("\nsettings:\n")  # which the list has as a table
+    lines = [f"## {name}", "", *about.rstrip().splitlines(), "", "```", *usage, "```", ""]
     lines += [*_table(own), ""] if own else []
+    if has_settings and not own:
+        lines += ["| setting | what it does |", "|---|---|"]
+        lines += [*(f"| `{setting}` | {meaning} |" for setting, meaning in MEANINGS.items()), ""]
     lines += ["```sh", *command.examples, "```", "", "With `--json`:", ""]
     return [*lines, "```text", *_wrapped(rendered(known["commands"][name])), "```", ""]
 

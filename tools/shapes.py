@@ -36,7 +36,7 @@ from commonplace.model.results import (
 )
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Setting
-from commonplace.model.tree_results import EntityMerge, IngestResult, TreeCost, TreeSourceInfo
+from commonplace.model.tree_results import EntityMerge, IngestResult, TopicInfo, TreeCost, TreeSourceInfo
 
 Schema = dict[str, typing.Any]
 _SCALARS: Mapping[object, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
@@ -134,6 +134,7 @@ COMMANDS: Mapping[str, Sequence[object]] = {
     "ingest": (IngestResult, _INGESTS),
     "tree cost": (Shape(_hints(TreeCost, "calls", "tokens_in", "tokens_out", "usd")),),
     "tree sources": (Shape({"sources": tuple[TreeSourceInfo, ...]}),),
+    "tree topics": (Shape({"topics": tuple[TopicInfo, ...]}),),
     "tree entity list": (Shape({"entities": tuple[EntityMerge, ...]}),),
     "init": (ScaffoldResult,),
     "project show": (ProjectInfo,),

@@ -150,7 +150,7 @@ def search_fts5(root: Path) -> Search:
     index = sqlite3.connect(f"file:{root}/.commonplace/tree.db?mode=ro", uri=True)
     bare = sqlite3.connect(":memory:")
     bare.execute("CREATE VIRTUAL TABLE t USING fts5(source UNINDEXED, text, tokenize='porter unicode61')")
-    for text, extra in index.execute("SELECT text, extra FROM entry WHERE recorded_to IS NULL"):
+    for text, extra in index.execute("SELECT text, extra FROM entry WHERE recorded_to IS NULL AND id LIKE 'u-%'"):
         bare.execute("INSERT INTO t VALUES (?, ?)", (dict(json.loads(extra)).get("source", ""), text))
 
     def search(question: str, limit: int) -> Sequence[str]:

@@ -111,7 +111,9 @@ def bare_fts(root: Path) -> Callable[[str], object]:
     index = sqlite3.connect(f"file:{root}/.commonplace/tree.db?mode=ro", uri=True)
     bare = sqlite3.connect(":memory:")
     bare.execute("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='porter unicode61')")
-    bare.executemany("INSERT INTO t VALUES (?)", index.execute("SELECT text FROM entry WHERE recorded_to IS NULL"))
+    bare.executemany(
+        "INSERT INTO t VALUES (?)", index.execute("SELECT text FROM entry WHERE recorded_to IS NULL AND id LIKE 'u-%'")
+    )
     index.close()
 
     def ask(question: str) -> object:

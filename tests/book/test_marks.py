@@ -6,8 +6,8 @@ from pathlib import Path
 
 from commonplace.book import Book
 from commonplace.context.coordinator import brief_task
+from commonplace.verbs.pair import TOOLS as PAIR
 from commonplace.verbs.recall import TOOLS
-from commonplace.verbs.recall import TOOLS as PAIR
 from tests.book.opened import open_book, tick
 
 FREE, PAID = "Parking is free behind the building.", "Parking costs 5 euros a day behind the building."

@@ -57,8 +57,29 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("app", ("commonplace list --tag ci --since 7d",)),
     ("app", ("commonplace import ~/notes --from scaffold --dry-run", "commonplace import ~/notes --from scaffold")),
     ("app", ("commonplace forget leaked-note --purge --yes",)),
+    ("app", ("commonplace recall 'which index is used' --strong",)),
+    ("app", ("commonplace recall --tags ci --json > ~/ci.json",)),
+    (
+        "app",
+        (
+            'commonplace consolidate ci-runner ci-cache --text "CI has large runners and caches wheels." --into ci',
+            "commonplace show ci-cache",
+        ),
+    ),
+    (
+        "app",
+        ("commonplace config set enabled false", "commonplace brief", "commonplace config set enabled true"),
+    ),
+    (
+        "app",
+        (
+            "cp -r ~/.commonplace ~/other-machine",
+            "commonplace doctor --root ~/other-machine",
+            "commonplace doctor verify --root ~/other-machine",
+        ),
+    ),
 )
-_TOOLS = ("bash", "cat", "git")  # of the machine; no program of an agent is found on PATH
+_TOOLS = ("bash", "cat", "cp", "git")  # of the machine; no program of an agent is found on PATH
 _AS_WORDS = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\dZ"), "DAY HH:MMZ"),
@@ -74,7 +95,7 @@ _AS_WORDS = (
 
 
 def tasks() -> list[str]:
-    """The twenty tasks, as they were written before the work."""
+    """The tasks, as they were written before the work."""
     return re.findall(r"^\d+\. (.*)$", TASKS.read_text("utf-8"), re.M)
 
 

@@ -207,16 +207,16 @@ def test_somebody_else_changes_it_meanwhile(book: Path, editor: Path) -> None:
     ("line", "answer", "status"),
     [
         ("forget staging-port --purge", "y\n", 0),
-        ("forget staging-port --purge", "n\n", 2),
+        ("forget staging-port --purge", "n\n", 1),
         ("clear project", "yes\n", 0),
-        ("clear project", "\n", 2),
-        ("clear project", "\x04", 2),
+        ("clear project", "\n", 1),
+        ("clear project", "\x04", 1),
         ("trust", "Y\n", 0),
-        ("trust", "what\n", 2),
+        ("trust", "what\n", 1),
     ],
 )
 def test_what_cannot_be_undone_is_asked(line: str, answer: str, status: int, book: Path) -> None:
-    """Only a yes does it; anything else, or no answer, changes nothing and says what is needed."""
+    """Only a yes does it; anything else, or no answer, changes nothing and says so. A script needs --yes."""
     fine("config", "set", "lock_timeout", "20")
     with (book / ".commonplace" / "config.toml").open("a") as config:
         config.write('embedder_key = "hunter2"\n')
@@ -226,8 +226,11 @@ def test_what_cannot_be_undone_is_asked(line: str, answer: str, status: int, boo
         terminal.type(answer)
         ended, text = terminal.end()
     assert ended == status
-    assert ("needs --yes" in text) == (status == 2)
+    assert ("Nothing was changed." in text) == (status == 1)
     assert ((run("list", "--json").answer(), fine("status")["trusted"]) != before) == (status == 0)
+    if status:
+        piped = run(*line.split())
+        assert piped.status == 2 and "needs --yes, or a yes at the terminal" in piped.err
     if line == "trust":
         assert "lock_timeout = 20" in text and "embedder_key = set" in text
     assert "hunter2" not in text

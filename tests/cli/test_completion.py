@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.cli.run import SUMMARIES
-from tests.cli.calls import run
+from tests.cli.calls import fine, run
 from tests.cli.conftest import PROJECT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these shells are POSIX's")
@@ -184,3 +185,22 @@ def test_in_zsh(tmp_path: Path) -> None:
         shell.kill()
         shell.wait()
         os.close(master)
+
+
+def test_values_of_settings_and_revisions_are_offered() -> None:
+    """The value of a setting, a revision of the memory that is named, a time, and a tag after a comma."""
+    assert offered("commonplace config set capture ") == ["off", "nudge", "auto"]
+    assert offered("commonplace config set protocol g") == ["guide"]
+    assert offered("commonplace config set enabled ") == ["true", "false"]
+    revisions = [item["revision"][:12] for item in fine("history", "staging-port")["revisions"]]
+    for line in ("show staging-port --revision ", "undo staging-port --to ", "forget staging-port --if-revision "):
+        assert sorted(offered(f"commonplace {line}")) == sorted(revisions), line
+    assert offered(f"commonplace undo staging-port --to {revisions[0][:5]}") == revisions[:1]
+    assert offered("commonplace undo --to ") == [] == offered("commonplace undo no-such-key --to ")
+    fine("restore", "old-runner")  # whose history has a gap, which is no text
+    assert all(re.fullmatch("[0-9a-f]{12}", one) for one in offered("commonplace show old-runner --revision "))
+    assert "yesterday" in offered("commonplace list --since ") and offered("commonplace recall x --until tod") == [
+        "today"
+    ]
+    assert offered("commonplace list --tags ci,o") == ["ci,ops"]
+    assert offered("commonplace recall --tags=ci,o") == ["--tags=ci,ops"]

@@ -94,13 +94,14 @@ def test_hosts_says_what_is_connected_and_what_does_not_work(home: Path) -> None
     (home / ".gemini" / "extensions" / "commonplace" / "hooks" / "hooks.json").unlink()
     known = {item["host"]: item for item in fine("hosts")["hosts"]}
     assert [known[name]["works"] for name in ("codex", "cursor", "gemini")] == [False] * 3
-    assert "which is not there" in known["codex"]["problems"][0]
+    assert "which does not exist" in known["codex"]["problems"][0]
     assert "mcp.json" in known["cursor"]["problems"][0]
-    assert "commonplace connect gemini" in known["gemini"]["problems"][0]
+    assert known["gemini"]["problems"] == ["Some of our entries are missing or out of date."]
+    assert [one["repair"] for one in known["gemini"]["connections"]] == ["commonplace connect gemini"]
     (home / ".kiro" / "settings").mkdir(parents=True)
     (home / ".kiro" / "settings" / "mcp.json").write_text("{")  # of one that never was connected
     shown = run("hosts").out
-    assert "which is not there" in shown and "mcp.json cannot be changed safely" in shown
+    assert "which does not exist" in shown and "mcp.json cannot be changed safely" in shown
     rows = {line.split()[0]: line for line in shown.splitlines()}
     assert "cannot be read" in rows["kiro"] and "cannot be read" not in rows["cursor"]
 

@@ -113,7 +113,7 @@ def test_the_overview_fits_a_narrow_terminal() -> None:
 
 
 @pytest.mark.parametrize("name", [*SUMMARIES, *(f"{name} {DEFAULT_SUBCOMMANDS[name]}" for name in DEFAULT_SUBCOMMANDS)])
-@pytest.mark.parametrize("width", [66, 80])
+@pytest.mark.parametrize("width", [74, 80])
 def test_help_fits_the_terminal(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Help is as wide as the terminal: texts and lists of commands are wrapped at words; only examples, which are to be
     copied, may be longer. No word is lost."""

@@ -204,7 +204,7 @@ def test_links_say_what_they_are(book: Path) -> None:
     assert error["code"] == "not_found" and "Did you mean 'slow-tests'?" in error["message"]
     assert "links" not in fine("show", "staging-port") or fine("show", "staging-port")["links"] == []
     answer = run("link", "staging-port", "supersedes", "slow-tests", "--agent", "bob")
-    assert answer.out.startswith("Proposed a link of staging-port") and "review" in answer.out
+    assert answer.out.startswith("Proposed a link from staging-port") and "review" in answer.out
     assert run("show", "staging-port", "--related").status == 1
     assert fine("show", "slow-tests")["status"] == "active"
     run("review", "--accept", "staging-port", "--rel", "supersedes", "--to", "slow-tests")

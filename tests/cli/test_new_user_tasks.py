@@ -1,4 +1,4 @@
-"""Twenty tasks of a new user, written before the work: each is done with what `--help` says, in at most three."""
+"""Tasks of a new user, written before the work: each is done with what `--help` says, in at most three commands."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_transcripts_are_what_the_commands_print(tmp_path: Path, monkeypatch
     assert run_tasks((tmp_path / "user").resolve()) == TRANSCRIPTS.read_text("utf-8")
 
 
-@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("number", range(25))
 def test_the_help_is_enough(number: int) -> None:
     """A task takes at most three commands; the overview has each, and its own help has each option that is used."""
     folder, commands = COMMANDS[number]

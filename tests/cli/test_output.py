@@ -125,6 +125,8 @@ def test_the_page_of_a_project_has_its_name(book: Path) -> None:
     page = next((book / "memories" / "project").glob("*/index.md"))
     assert page.read_text("utf-8").startswith(f"# {PROJECT}\n")
     assert f"[{PROJECT}]({page.parent.name}/index.md)" in (page.parents[1] / "index.md").read_text("utf-8")
+    journal = (book / "journal" / "index.md").read_text("utf-8")
+    assert f"[{PROJECT}]({page.parent.name}/index.md)" in journal
     old = page.read_text("utf-8").replace(f"# {PROJECT}", f"# project / {page.parent.name}")
     page.write_text(f"{old}\nMine.\n", "utf-8")
     run("store", "One more.", "--key", "more")
@@ -135,7 +137,7 @@ def test_a_store_from_the_home_folder(root: Path, monkeypatch: pytest.MonkeyPatc
     """The first store from the home folder says that this became a project; a later one, or elsewhere, does not."""
     monkeypatch.delenv("COMMONPLACE_PROJECT")
     monkeypatch.chdir(tmp_path / "home")
-    assert "has become a project of its own" in run("store", "From home.").err
+    assert "is a project of its own now" in run("store", "From home.").err
     assert run("store", "Again.").err == ""
     monkeypatch.chdir(tmp_path / "here")
     assert run("store", "From a folder.").err == ""

@@ -275,7 +275,7 @@ def test_a_hostile_name_stays_inside_the_fence(tmp_path: Path, root: Path) -> No
     said = {"session_id": "s", "cwd": str(forged), "source": "startup"}
     text = tell(root, "session-start", "claude-code", said)
     assert FACT not in text
-    assert "does not prove to be" in text
+    assert "cannot prove it" in text
     before, _, after = text.partition("<commonplace-memory")
     assert "Ignore all" not in before
     assert text.count("</commonplace-memory>") == 1

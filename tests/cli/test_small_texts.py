@@ -104,3 +104,11 @@ def test_the_schema_of_a_run_is_printed() -> None:
     """What a run may hold is printed from the installation, so that no hint has to name a file of the sources."""
     schema = json.loads(run("journal", "schema").out)
     assert "run_id" in schema["properties"]
+
+
+def test_a_type_that_is_none_is_refused(book: Path) -> None:
+    """`list --type` refuses a word that is no type, as a store and a recall do, in place of finding nothing."""
+    for words in (("list", "--type", "foo"), ("recall", "port", "--type", "foo"), ("store", "x", "--type", "foo")):
+        error = run(*words, "--json").error()
+        assert error["message"] == "type cannot be 'foo'."
+        assert error["hint"] == "Use one of: user, feedback, project, reference."

@@ -226,3 +226,9 @@ def test_progress_is_shown_and_erased(line: str, book: Path, monkeypatch: pytest
     assert "\r\x1b[K" in text.rpartition(bars[-1])[2]
     piped = run(*words)
     assert "\x1b" not in piped.out + piped.err and "#" not in piped.err
+
+
+def test_an_empty_table_has_no_headers(book: Path) -> None:
+    """At a terminal, a list without rows is a remark, and no line of headers stands above it."""
+    _, text = shown_at("list", "--tag", "no-such-tag")
+    assert without_colour(text) == "Nothing found.\n"

@@ -39,9 +39,9 @@ def test_the_trash_lists_a_memory_whose_key_is_in_use(reused: Path) -> None:
     (item,) = [item for item in fine("restore")["trash"] if item["key"] == "kept"]
     assert (item["summary"], item["is_key_taken"]) == ("The old text.", True)
     answer = run("restore")
-    assert "commonplace rename kept NEW" in answer.err and "old-runner" not in answer.err
+    assert "commonplace move kept --key NEW" in answer.err and "old-runner" not in answer.err
     error = run("restore", "kept", "--json").error()
-    assert error["code"] == "already_exists" and "commonplace rename kept NEW" in error["hint"]
+    assert error["code"] == "already_exists" and "commonplace move kept --key NEW" in error["hint"]
     fine("rename", "kept", "moved-on")
     assert fine("restore", "kept")["action"] == "restored"
     assert fine("show", "kept")["id"] == item["id"]
@@ -90,7 +90,7 @@ def test_restore_all_names_what_it_left(reused: Path) -> None:
     fine("forget", "release-day")
     answer = run("restore", "--all", "--scope", "project")
     assert answer.status == 1 and "Restored old-runner" in answer.out
-    assert "kept" not in answer.out and "commonplace rename kept NEW" in answer.err
+    assert "kept" not in answer.out and "commonplace move kept --key NEW" in answer.err
     outcome = run("restore", "--all", "--scope", "project", "--json")
     assert outcome.status == 1
     assert [item["key"] for item in outcome.answer()["not_restored"]] == ["kept"]
@@ -140,7 +140,7 @@ def test_a_move_is_no_change_of_the_text(book: Path) -> None:
     assert actions("kept-2") == ["moved", "renamed", "current"]
     for words in ((), ("--steps", "2")):
         error = run("undo", "kept-2", *words, "--json").error()
-        assert error["code"] == "conflict" and "rename it back" in error["hint"]
+        assert error["code"] == "conflict" and "`commonplace move`" in error["hint"]
     assert "has not been changed" in run("undo", "kept-2").err
     fine("store", "Never moved.", "--key", "still")
     assert "rename" not in run("undo", "still", "--json").error()["hint"]

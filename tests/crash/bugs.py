@@ -10,7 +10,7 @@ from commonplace.model.scope import Space
 from commonplace.vault import commit
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, View
-from commonplace.vault.port import Change, HeldLock, Stat, VisibleCallback
+from commonplace.vault.port import Change, HeldLock, Stat, VisibleCallback, WrittenCallback
 from tests.crash.check import Tally
 from tests.crash.explore import explore, prepared
 from tests.crash.interleave import two_appends, two_writes
@@ -28,6 +28,7 @@ class PageBeforeNote(LocalVault):
         changes: Sequence[Change],
         meanwhile: Callable[[], None] | None = None,
         visible: VisibleCallback | None = None,
+        written: WrittenCallback | None = None,
     ) -> list[Stat | None]:
         turned = sorted(changes, key=lambda change: change.path.name != "index.md")
 
@@ -36,7 +37,7 @@ class PageBeforeNote(LocalVault):
             if visible:
                 visible([found[change] for change in changes])
 
-        return super().apply(space, view, turned, meanwhile, in_order)
+        return super().apply(space, view, turned, meanwhile, in_order, written)
 
 
 class LockReleasedEarly(LocalVault):

@@ -12,7 +12,7 @@ from commonplace.vault.commit import Commit
 from commonplace.vault.disk_port import converting_os_errors
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import BookPath, View
-from commonplace.vault.port import Change, Document, FolderEntry, Stat, VisibleCallback, Write
+from commonplace.vault.port import Change, Document, FolderEntry, Stat, VisibleCallback, Write, WrittenCallback
 
 
 def _nothing(_: object) -> None:
@@ -29,9 +29,10 @@ class NoFileSync(LocalVault):
         changes: Sequence[Change],
         meanwhile: Callable[[], None] | None = None,
         visible: VisibleCallback | None = None,
+        written: WrittenCallback | None = None,
     ) -> list[Stat | None]:
         with mock.patch.multiple(disk_files.OsFile, start_sync=_nothing, sync=_nothing):
-            return super().apply(space, view, changes, meanwhile, visible)
+            return super().apply(space, view, changes, meanwhile, visible, written)
 
 
 class NoFolderSync(LocalVault):
@@ -44,9 +45,10 @@ class NoFolderSync(LocalVault):
         changes: Sequence[Change],
         meanwhile: Callable[[], None] | None = None,
         visible: VisibleCallback | None = None,
+        written: WrittenCallback | None = None,
     ) -> list[Stat | None]:
         with mock.patch.object(disk.PosixFolder, "sync", _nothing):
-            return super().apply(space, view, changes, meanwhile, visible)
+            return super().apply(space, view, changes, meanwhile, visible, written)
 
 
 class NoSync(NoFileSync, NoFolderSync):
@@ -65,6 +67,7 @@ class AcknowledgesEarly(LocalVault):
         changes: Sequence[Change],
         meanwhile: Callable[[], None] | None = None,
         visible: VisibleCallback | None = None,
+        written: WrittenCallback | None = None,
     ) -> list[Stat | None]:
         self._catch_up()
         with converting_os_errors("staging"), ExitStack() as stack:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
 from commonplace.index.port import T, Transaction
-from commonplace.index.units import Label, LabelCount, UnitSpan
+from commonplace.index.units import UnitSpan
 from commonplace.index.values import (
     WISHES,
     BriefCandidate,
@@ -41,6 +41,7 @@ from commonplace.model.memory import Trust
 from commonplace.model.names import short_hash
 from commonplace.model.scope import Space
 from commonplace.text.words import QueryTerms, fingerprint, index_words, normalize_words, split_words, stem, word_hashes
+from tests.index.memory_nodes import LabelState, MemoryNodes, NodeState
 
 
 def accepts(wanted: EntryFilter, item: EntryCandidate) -> bool:
@@ -104,17 +105,10 @@ class _Meanings:
         self.dropped = 0
 
 
-class _Labels:
-    """What the units of one space mention, by the number of their entry."""
-
-    def __init__(self) -> None:
-        self.put: dict[int, list[str]] = {}
-        self.surfaces: dict[str, str] = {}
-
-
-class MemoryTransaction:
-    def __init__(self, folders: dict[str, _Folder], meanings: _Meanings, labels: _Labels) -> None:
-        self._folders, self._labels = folders, labels
+class MemoryTransaction(MemoryNodes):
+    def __init__(self, folders: dict[str, _Folder], meanings: _Meanings, labels: LabelState, nodes: NodeState) -> None:
+        super().__init__(nodes, labels)
+        self._folders = folders
         self._meanings = meanings
         self._vectors_before, self._dropped_before = dict(meanings.vectors), meanings.dropped
         self._undo: list[tuple[str, str, Row | None, StatSignature | None, tuple[EntryInterval, ...]]] = []
@@ -124,6 +118,7 @@ class MemoryTransaction:
     def put(self, row: Row, signature: StatSignature | None = None) -> Row | None:
         self._remember(row.folder, row.name)
         old = self.get(row.folder, row.name)
+        self.mark_file(row.folder, row.name, old, row)
         self._folders[row.folder].put(row)
         if signature:
             self._folders[row.folder].signatures[row.name] = signature
@@ -131,6 +126,7 @@ class MemoryTransaction:
 
     def remove(self, folder: str, name: str) -> None:
         self._remember(folder, name)
+        self.mark_file(folder, name, self.get(folder, name), None)
         self._folders[folder].remove(name)
 
     def record_stat(self, folder: str, name: str, signature: StatSignature) -> None:
@@ -178,9 +174,10 @@ class MemoryTransaction:
         if tuple(entries) == tuple(self.entries(folder, name)):
             return
         self._remember(folder, name)
+        self.mark_units([*self.entries(folder, name), *entries])
         old = [_number(folder, name, place) for place in range(len(self.entries(folder, name)))]
         for number in old:
-            self._labels.put.pop(number, None)
+            self._labels.mark(self._labels.put.pop(number, ()))
         gone = [number for number in old if self._meanings.vectors.pop(number, None) is not None]
         self._meanings.dropped += bool(gone)
         self._folders[folder].entries[name] = tuple(entries)
@@ -190,7 +187,10 @@ class MemoryTransaction:
     ) -> None:
         self._remember(folder, name)
         old = self.entries(folder, name)
+        self.mark_units([*entries, *(item for item in old if close_at is not None and item.end is None)])
         if close_at is not None:
+            for place, item in enumerate(old):
+                self._labels.mark(self._labels.put.get(_number(folder, name, place), ()) if item.end is None else ())
             old = [item if item.end else item._replace(end=close_at) for item in old]
             self._meanings.dropped += 1
         self._folders[folder].entries[name] = (*old, *entries)
@@ -365,45 +365,6 @@ class MemoryTransaction:
         today = [item for item in self._units() if item.recorded.end is None]
         return sorted((item for item in today if item.recorded.entry.id in idents), key=_order)
 
-    def _units(self) -> list[EntryCandidate]:
-        return [item for item in self._said() if item.recorded.entry.id.startswith("u-")]
-
-    def unlabelled(self, limit: int) -> Sequence[int]:
-        return sorted(item.no for item in self._units() if item.no not in self._labels.put)[:limit]
-
-    def put_labels(self, labels: Mapping[int, Collection[Label]]) -> None:
-        self._labels.put |= {no: [label.name for label in some] for no, some in labels.items()}
-        for label in (label for some in labels.values() for label in some):
-            known = self._labels.surfaces.get(label.name, "")
-            self._labels.surfaces[label.name] = max(known, label.surface, key=len)
-
-    def unlabel_all(self) -> None:
-        self._labels.put.clear()
-
-    def find_labels(self, words: Collection[str], kinds: Collection[str], limit: int) -> Sequence[Label]:
-        found = [
-            Label(name, surface)
-            for name, surface in sorted(self._labels.surfaces.items())
-            if name.partition(":")[0] in kinds and all(word.lower() in f"{surface} {name}".lower() for word in words)
-        ]
-        return found[:limit]
-
-    def _mentioning(self, name: str) -> list[EntryCandidate]:
-        today = [item for item in self._units() if item.recorded.end is None]
-        return [item for item in today if name in self._labels.put.get(item.no, ())]
-
-    def count_mentions(self, names: Collection[str]) -> Sequence[LabelCount]:
-        found = {name: list(map(_moment, self._mentioning(name))) for name in sorted(names)}
-        return [LabelCount(name, len(moments), max(moments)) for name, moments in found.items() if moments]
-
-    def mentioning(self, names: Collection[str], window: Window, limit: int) -> Sequence[int]:
-        found = {item.no: item for name in names for item in self._mentioning(name)}
-        inside = [it for it in found.values() if window.since <= _moment(it) <= (window.until or _moment(it))]
-        return [item.no for item in sorted(inside, key=_moment, reverse=True)][:limit]
-
-    def labels_of(self, numbers: Collection[int]) -> Mapping[int, Sequence[str]]:
-        return {no: sorted(set(self._labels.put[no])) for no in sorted(numbers) if self._labels.put.get(no)}
-
     def in_window(self, window: Window, limit: int) -> Sequence[int]:
         return [item.no for item in sorted(self._in_window(window), key=_moment, reverse=True)][:limit]
 
@@ -418,9 +379,6 @@ class MemoryTransaction:
         entries = [item.recorded.entry for item in self._units() if item.recorded.end is None]
         pairs = [(entry.author, dict(entry.extra).get("from")) for entry in entries]
         return sorted((*pair, number) for pair, number in Counter(pairs).items() if pair[0] and pair[1])  # type: ignore[misc]
-
-    def count_labels(self, kinds: Collection[str]) -> int:
-        return sum(name.partition(":")[0] in kinds for name in self._labels.surfaces)
 
     def count_authors(self, window: Window, limit: int) -> Sequence[tuple[str, int]]:
         authors = [author for item in self._in_window(window) if (author := item.recorded.entry.author) is not None]
@@ -476,6 +434,7 @@ class MemoryTransaction:
         return sorted(found)[:limit]
 
     def undo(self) -> None:
+        self.undo_nodes()
         self._meanings.vectors, self._meanings.dropped = self._vectors_before, self._dropped_before
         for held, generation in reversed(self._generations):
             held.generation = generation
@@ -548,7 +507,8 @@ class MemoryIndex:
     def __init__(self) -> None:
         self._spaces: dict[Space, dict[str, _Folder]] = {}
         self._meanings: dict[Space, _Meanings] = {}
-        self._labels = _Labels()
+        self._labels = LabelState()
+        self._nodes: dict[Space, NodeState] = {}
         self._writer = threading.RLock()
         self.epoch = 0
 
@@ -576,13 +536,16 @@ class MemoryIndex:
         with self.transaction(space) as transaction:
             self._spaces[space].clear()
             self._meanings[space] = _Meanings()
+            self._nodes[space].go_back(NodeState.make_empty())
+            self._labels.clear()
             yield transaction
 
     @contextmanager
     def transaction(self, space: Space, wait: float | None = None) -> Iterator[Transaction]:
         with self._writer:
             meanings = self._meanings.setdefault(space, _Meanings())
-            transaction = MemoryTransaction(self._spaces.setdefault(space, {}), meanings, self._labels)
+            nodes = self._nodes.setdefault(space, NodeState.make_empty())
+            transaction = MemoryTransaction(self._spaces.setdefault(space, {}), meanings, self._labels, nodes)
             try:
                 yield transaction
             except BaseException:

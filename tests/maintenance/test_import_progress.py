@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import time
 from pathlib import Path
 from unittest import mock
 
@@ -12,6 +13,7 @@ import pytest
 
 from commonplace.cli import screen
 from commonplace.cli.main import main
+from commonplace.vault.commit import MAX_OPEN
 from tests.book.opened import open_book
 
 NOTES = 40
@@ -50,6 +52,22 @@ def test_each_item_of_an_import_is_progress(tmp_path: Path, source: Path) -> Non
     assert [step for step in seen if step[1] == NOTES][: 2 * NOTES] == one_pass * 2
 
 
+def test_the_writing_of_an_import_is_progress(tmp_path: Path) -> None:
+    """Most of a long import is the wait for the disk: the caller is told while notes are written, up to the last."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    number = 3 * MAX_OPEN
+    for name in range(number):
+        (folder / f"note-{name}.md").write_text(f"Crane {name} is red.\n", "utf-8")
+    seen: list[tuple[int, int]] = []
+    with open_book(tmp_path / "book") as book:
+        book.on_progress(lambda done, total: seen.append((done, total)))
+        book.import_from(folder, "scaffold", scope="global")
+    third = seen[2 * number :]
+    assert seen[2 * number - 1] == (number, number) and len(third) >= 3
+    assert {total for _, total in third} == {number} and third == sorted(third) and third[-1] == (number, number)
+
+
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_the_bar_is_for_a_terminal(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch, is_terminal: bool
@@ -63,3 +81,16 @@ def test_the_bar_is_for_a_terminal(
     assert status == 0 and "notes" not in out.getvalue()
     assert (f"{NOTES} of {NOTES} notes" in err.getvalue()) is is_terminal
     assert err.getvalue().endswith("\r\x1b[K") if is_terminal else err.getvalue() == ""
+
+
+def test_the_rate_is_that_of_the_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long work has several passes: how fast it goes, and the time that is left, count from the start of this one."""
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    bar = screen.ProgressBar(stream)
+    for seconds, done in ((10.0, 100), (20.0, 1), (30.0, 51)):
+        clock[0] = seconds
+        bar(done, 100)
+    last = stream.getvalue().rpartition("\r")[2]
+    assert last.endswith("51 of 100 notes, 5 a second, 0:10 left")

@@ -37,12 +37,24 @@ def test_the_tools_are_within_their_budget(shared: Raw) -> None:
         assert tool["outputSchema"]["type"] == "object" and len(tool["annotations"]) == 4
 
 
+def test_the_tools_of_a_tree_are_within_their_budget(root: Path, tmp_path: Path) -> None:
+    """Where the book has a source, the default role's tools/list has at most 19 tools and 19,000 characters."""
+    (tmp_path / "note.md").write_text("# Plan\n\nThe cluster moves to Frankfurt.\n")
+    assert cli("--root", str(root), "ingest", str(tmp_path / "note.md")).status == 0
+    with Raw(root, *PROJECT) as raw:
+        answer = raw.request("tools/list")["result"]
+    names = [tool["name"] for tool in answer["tools"]]
+    assert {"memory_tree_query_global", "memory_tree_drill_down"} <= set(names) and len(names) <= 19
+    assert len(json.dumps(answer)) <= 19_000
+
+
 def test_every_argument_is_described(shared: Raw) -> None:
     """Each argument of each tool says what it is, `cwd` and `session` too, and no schema has more than one type."""
     for role in ("agent", "orchestrator"):
         for tool in tools_for(role, ("files", "pair")):
             for name, schema in tool.input_schema(placed=True)["properties"].items():
-                assert schema["description"], (tool.name, name)
+                about = schema["description"]
+                assert len(about) > 2 and about.split()[0] not in ("or", "and", "whose"), (tool.name, name, about)
     answer = shared.request("tools/list")["result"]
     for tool in answer["tools"]:
         properties = tool["inputSchema"]["properties"]

@@ -201,7 +201,7 @@ def test_what_is_not_there_is_said(session: ShellSession) -> None:
     """A command that is none, and one that would write, are answered with 127; an empty line with nothing."""
     for line in ("rm -rf /", "bash", "python -c 1", "/bin/ls", "CAT x"):
         ran = session.run(line)
-        assert (ran.exit_code, ran.stdout) == (127, b"") and b"no such command here" in ran.stderr
+        assert (ran.exit_code, ran.stdout) == (127, b"") and b": unknown command" in ran.stderr
     assert session.run("  ")[:3] == (b"", b"", 0)
     helped = out(session, "help")
     assert all(f"  {name}" in helped for name in COMMANDS)
@@ -218,7 +218,7 @@ def test_back_references_are_refused(session: ShellSession) -> None:
     """A pattern that cannot run in linear time is refused with the reason, in both kinds of patterns."""
     for line in (r"grep '\(a\)\1' index.md", r"grep -E '(a)\1' index.md"):
         ran = session.run(line)
-        assert ran.exit_code == 2 and b"back-references are not understood here" in ran.stderr
+        assert ran.exit_code == 2 and b"back-references are not supported" in ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_what_is_quoted_comes_back(given_words: list[str]) -> None:
 )  # fmt: skip
 def test_what_joins_or_starts_commands_is_refused(line: str, mark: str) -> None:
     """Each operator of a shell outside quotes is refused with a message that names it and says what holds here."""
-    with pytest.raises(CommandError, match="reading only") as refused:
+    with pytest.raises(CommandError, match="one read-only command at a time") as refused:
         split_words(line)
     assert mark in str(refused.value).split(",")[0]
 

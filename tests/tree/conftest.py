@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,18 @@ def book(root: Path) -> Iterator[Book]:
 @pytest.fixture
 def mailbox(tmp_path: Path) -> Path:
     return write_mbox(tmp_path / "mail.mbox")
+
+
+@pytest.fixture
+def set_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """A function that moves this machine to another time zone, until the test is over."""
+    if not hasattr(time, "tzset"):
+        pytest.skip("the time zone of a process cannot be changed here")
+
+    def move(zone: str) -> None:
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+
+    yield move
+    monkeypatch.undo()
+    time.tzset()

@@ -118,21 +118,40 @@ def test_sentences_come_in_order_of_time_with_their_passages() -> None:
 
 
 def test_the_same_said_twice_is_taken_once() -> None:
-    """A sentence that says what a chosen one says brings little: another takes its place."""
-    again = [passage("We agreed to repair the roof of the gym in May.", f"u-{number}") for number in range(4)]
-    other = passage("Bob orders twelve ladders from Fjellby for the painters.", "u-9")
-    filler = passage(BLAND * 12, "u-10", title="")
-    found = [one.text for one in extract([*again, other, filler])]
-    assert found.count(again[0].text) == 1
+    """A sentence that says what a chosen one says brings nothing, in other words little: another takes its place."""
+    ladder = "The ladder for the roof of the gym stands behind shed 12."
+    again = [passage(ladder, f"u-{number}") for number in range(4)]
+    reworded = passage("Behind shed 12 stands that long ladder for the roof of the gym.", "u-5")
+    other = passage("Bob orders new brushes for the painters of the church.", "u-6")
+    filler = passage(BLAND * 6, "u-7", title="")
+    found = [one.text for one in extract([*again, reworded, other, filler])]
+    assert len({ladder, reworded.text}.intersection(found)) == 1
+    assert len(found) == 2
     assert other.text in found
+
+
+def test_the_same_sentence_is_never_taken_twice() -> None:
+    """Not even a decision that four messages state in the same words, where nothing else says as much."""
+    again = [passage("We agreed to repair the roof of the gym in May.", f"u-{number}") for number in range(4)]
+    too_long = passage(f"{BLAND[:-2]}, and so on, {BLAND[:-2]}, and " * 4, "u-9")
+    assert [one.text for one in extract([*again, too_long])] == [again[0].text]
+
+
+def test_several_passages_have_a_say() -> None:
+    """The second sentence of one passage loses against a sentence of another that says a little less."""
+    both = "The tower needs 30 ladders from Fjellby. The church wants 45 candles from Quillon. "
+    long = passage(both + BLAND * 6, "u-1")
+    short = passage("The school of Lyon has 60 chairs.", "u-2")
+    assert [one.passage.unit for one in extract([long, short])] == ["u-1", "u-2"]
 
 
 def test_what_is_not_admitted_counts_little() -> None:
     """The same sentence of a newsletter loses against one of a person that says less."""
-    offer = passage("We decided on 12 May to sell 40 roofs to Fjellby for 900 euros.", "u-1", is_admitted=False)
-    person = passage("The ladder for the roof stands behind the old shed now.", "u-2")
-    found = [one.passage.unit for one in extract([offer, person, passage(BLAND * 3, "u-3", title="")])]
-    assert found == ["u-2"]
+    offer = passage("We decided to sell 40 roofs to Fjellby in May.", "u-1", is_admitted=False)
+    person = passage("The ladder stands behind the old shed now.", "u-2")
+    filler = passage(BLAND * 3, "u-3", title="")
+    assert [one.passage.unit for one in extract([offer, person, filler])] == ["u-2"]
+    assert [one.passage.unit for one in extract([offer._replace(is_admitted=True), person, filler])] == ["u-1"]
 
 
 @pytest.mark.parametrize(
@@ -142,10 +161,12 @@ def test_what_is_not_admitted_counts_little() -> None:
         "2026-11-12 10:00:00 ERROR roof of the gym failed for Fjellby 4000",
         'roof.repair("gym", price=4000, firm="Fjellby");',
         "> We agreed to repair the roof of the gym in May.",
+        "# The Roof of the Gym by Fjellby",
+        "**Roof of the Gym: Offers from Fjellby:**",
     ],
 )
-def test_what_was_printed_or_quoted_loses(printed: str) -> None:
-    """A row, a line of a log or of code, or a quote loses against a plain sentence."""
+def test_what_is_no_plain_sentence_loses(printed: str) -> None:
+    """A row, a line of a log or of code, a quote or a heading loses against a plain sentence."""
     plain = "The ladder for the roof stands behind the old shed now."
     found = extract([passage(f"{printed}\n\n{plain}\n\n{BLAND}")])
     assert [one.text for one in found] == [plain]
@@ -228,12 +249,21 @@ def test_there_is_an_extract_where_there_can_be_one(given: list[Passage]) -> Non
     assert bool(extract(given)) >= may_be
 
 
+# Besides the set: sentences that all weigh the same, so that the order in which weights are summed would decide. Each
+# has three of 9 words that are in 40 passages, of 18 that are in 20, and of 36 that are in 10.
 SCRIPT = """
-from commonplace.tree.cues import find_words
-from commonplace.tree.extract import extract
+import random
+from commonplace.tree.extract import Passage, extract
 from tests.tree.underlined import read_sets
-for one in read_sets():
-    print(*(f"{found.passage.unit} {found.text!a}" for found in extract(one.passages)), sep="\\n")
+chance = random.Random(1)
+ties = []
+for at in range(120):
+    decks = ("a", 9), ("b", 18), ("c", 36)
+    words = [f"{kind}{(3 * at + each) % size:02}word" for kind, size in decks for each in range(3)]
+    chance.shuffle(words)
+    ties.append(Passage(f"u-{at}", "t", "", "", "", " ".join(words)))
+for passages in (ties, *(one.passages for one in read_sets())):
+    print(*(f"{found.passage.unit} {found.text!a}" for found in extract(passages)), sep="\\n")
 """
 
 

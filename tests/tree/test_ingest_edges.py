@@ -115,3 +115,33 @@ def test_the_same_question_in_json_has_the_same_fields(book: Book, mailbox: Path
     assert (hit.kind, hit.trust, hit.tree, hit.level) == ("leaf", "external", "mail", 0)
     assert hit.sources == (f"{hit.ref} · mail:<2@x>",) or hit.sources == (f"{hit.ref} · mail:2@x",)
     assert "person:bob@example.org" in hit.entities and json.dumps(hit.entities)
+
+
+def test_what_else_is_in_a_folder_is_named(book: Book, tmp_path: Path) -> None:
+    """A folder is read in one format; chats, archives and notes beside mail are named, an overview in HTML is not."""
+    folder = tmp_path / "takeout"
+    folder.mkdir()
+    write_mbox(folder / "mail.mbox")
+    (folder / "_chat.txt").write_text("[27.02.26, 18:03:11] Ann: hello\n[27.02.26, 18:05:40] Bob: hi\n")
+    (folder / "plan.md").write_text("# Plan\n")
+    (folder / "slack.zip").write_bytes(b"PK")
+    (folder / "archive_browser.html").write_text("<p>An overview.</p>")
+    for _ in range(2):  # what is not read is named each time
+        [report] = book.ingest(str(folder)).sources
+        named = [(place.place, place.reason) for place in report.skipped]
+        assert named == [(name, "other_format") for name in ("_chat.txt", "plan.md", "slack.zip")]
+    [chat] = book.ingest(str(folder), kind="chat").sources
+    assert (chat.format, chat.added) == ("whatsapp", 2)
+    assert ("mail.mbox", "other_format") in chat.skipped and "plan.md" not in dict(chat.skipped)
+
+
+def test_a_mail_among_notes_leaves_them_notes(book: Book, tmp_path: Path) -> None:
+    """A folder of notes with a saved mail in it is read as notes, and the mail is named."""
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "a.md").write_text("# A\n\nfirst\n")
+    (folder / "b.md").write_text("# B\n\nsecond\n")
+    (folder / "saved.eml").write_text("From: a@example.org\nSubject: x\n\nhello\n")
+    [report] = book.ingest(str(folder)).sources
+    assert (report.format, report.added) == ("documents", 2)
+    assert report.skipped == (("saved.eml", "other_format"),)

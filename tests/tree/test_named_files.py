@@ -136,11 +136,11 @@ def test_a_file_that_was_replaced_is_refused(tmp_path: Path) -> None:
 
 
 def test_mail_folders_are_read_though_they_are_hidden(tmp_path: Path) -> None:
-    """A mail server calls the folders of an account .Sent and .Archive; what has `cur` and `new` is one."""
-    for folder in ("cur", "new", ".Sent/cur", ".Sent/new", ".git/cur"):
+    """A mail server calls the folders of an account .Sent and .Archive; what has `cur` or `new` is one."""
+    for folder in ("cur", "new", ".Sent/cur", ".Sent/new", ".Trash/cur", ".git/hooks"):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "1").write_bytes(b"")
-    assert names(tmp_path) == [".Sent/cur/1", ".Sent/new/1", "cur/1", "new/1"]
+    assert names(tmp_path) == [".Sent/cur/1", ".Sent/new/1", ".Trash/cur/1", "cur/1", "new/1"]
 
 
 @posix

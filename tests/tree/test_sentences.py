@@ -41,7 +41,7 @@ def check(text: str) -> None:
         "Wir treffen uns am 3. Dezember um 10.30 Uhr.\nDas ist z. B. ein Montag.\nBis dann!",
         "Der 2. Versuch ging schief, d. h. wir warten.\nHerr Dr. Vogt kommt ca. um acht.\nDas war's.",
         "Bitte Brot, Milch usw. mitbringen.\nAm 1. Mai ist frei.\nEs kostet 1.200 Euro inkl. Versand.",
-        "M. Dupont et Mme. Petit arrivent à 14 h.\nLe prix est de 3,50 euros, c.-à-d. peu.\nQui vient ?\nMoi !",
+        "M. Dupont et Mme. Petit arrivent à 14 h.\nHugo vient aussi.\nC.-à-d. 3,50 euros.\nQui vient ?\nMoi !",
         "¿Quién viene el viernes?\n¡Yo no!\nEl Sr. Soto llega a las 9.30.\nLa Sra. Ferrer, p. ej. mañana.",
         "Il sig. Riva arriva alle 15.00.\nPerché no?\nLa dott. Ferri resta qui.",
         "O Dr. Matos chega às 9h.\nQuantos são?\nSão 5.000 no total.",

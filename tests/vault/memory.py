@@ -28,6 +28,7 @@ from commonplace.vault.port import (
     Survey,
     VisibleCallback,
     Write,
+    WrittenCallback,
     check_group,
     survey_entries,
 )
@@ -107,6 +108,7 @@ class MemoryVault:
         changes: Sequence[Change],
         meanwhile: Callable[[], None] | None = None,
         visible: VisibleCallback | None = None,
+        written: WrittenCallback | None = None,
     ) -> list[Stat | None]:
         if meanwhile:
             meanwhile()

@@ -17,7 +17,7 @@ INTERRUPTED = 130
 STOPPED = ("Stopped.", "Everything that was acknowledged before is kept.")
 LOST_OUTPUT = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG})  # what standard output fails with, not a pipe's end
 _WRITE_FAILED = 56
-_LOST = "Look where the output goes. What the command changed in the book is kept."
+_LOST = "Check where the output goes. Whatever the command changed in the book is kept."
 
 
 def report_lost_output(error: OSError, words: list[str]) -> int:

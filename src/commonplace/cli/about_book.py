@@ -154,7 +154,7 @@ def _status(call: Call) -> int:
             scope_name(item.scope, item.scope_id),
             str(item.memories),
             "yours here" if item.own else "",
-            call.place(item.path) if os.path.isdir(status.root + item.path) else "-",
+            call.place(item.path) if os.path.isdir(status.root + item.path) else "",
         )
         for item in status.scopes
     ]
@@ -229,12 +229,12 @@ def _print_settings(call: Call, settings: Sequence[Setting], problems: Sequence[
 def _trust(call: Call) -> int:
     args = call.args
     if args.memories and args.revoke:
-        raise Usage("--memories does not go with --revoke")
+        raise Usage("--memories cannot be used with --revoke")
     with call.open() as book:
         if args.memories:
             return _trust_memories(call, book)
-        if not args.revoke and not args.yes and not call.confirmed(_trust_question(book.config())):
-            raise Usage("trust needs --yes, or a yes at the terminal")
+        if not args.revoke and call.is_declined(_trust_question(book.config()), "trust"):
+            return NOTHING
         is_trusted = book.trust(revoke=args.revoke)
     if not call.answer({"trusted": is_trusted}):
         call.screen.line(f"This book's settings are {'' if is_trusted else 'not '}trusted.")
@@ -242,8 +242,8 @@ def _trust(call: Call) -> int:
 
 
 def _trust_memories(call: Call, book: Book) -> int:
-    if not call.args.yes and not call.confirmed("Trust all memories in this book, as if they were written here?"):
-        raise Usage("trust needs --yes, or a yes at the terminal")
+    if call.is_declined("Trust all memories in this book, as if they were written here?", "trust"):
+        return NOTHING
     count = book.vouch()
     if not call.answer({"memories": count}):
         call.screen.line(f"Now trusted: {plural(count, 'memory', 'memories')} from another book.")

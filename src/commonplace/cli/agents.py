@@ -93,10 +93,10 @@ def _connect(call: Call) -> int:
     args = call.args
     if args.list:
         if args.hosts or args.all:
-            raise Usage("--list goes without a HOST")
+            raise Usage("--list takes no HOST")
         return _hosts(call)
     if args.all and args.hosts:
-        raise Usage("--all goes without a HOST")
+        raise Usage("--all takes no HOST")
     if args.hosts:
         return _change_hosts(call, [load_host(name) for name in dict.fromkeys(args.hosts)], connect=True)
     found = _find_installed(call)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TextIO
 
 from commonplace.book import Book
+from commonplace.cli.parser import Usage
 from commonplace.cli.screen import ProgressBar, Screen, as_json, plain, scope_name, shown
 from commonplace.model.errors import InvalidContent, NotFound, NotPermitted
 from commonplace.model.results import StoreResult
@@ -54,7 +55,7 @@ _ACTIONS = {
     "moved": "Moved",
     "renamed": "Renamed to",
     "relabelled": "Changed",
-    "proposed": "Proposed a link of",
+    "proposed": "Proposed a link from",
     "consolidated": "Merged into",
     "replaced": "Replaced",
     "edited": "Changed",
@@ -159,7 +160,7 @@ class Call:
         self._book = book
         if self.verb is None or not self.verb.command.startswith("project "):  # whose answer says it, too
             self.warn(book.project_hint or "")
-        if not for_repair and not book.context.settings.enabled:
+        if not (for_repair or args.json or book.context.settings.enabled):
             self.warn(OFF)
         gc.freeze()  # what was made until here stays: no collection has to visit it
         gc.enable()
@@ -243,7 +244,7 @@ class Call:
         try:
             return str(data.decode("utf-8"))
         except UnicodeDecodeError:
-            raise InvalidContent("Standard input is not UTF-8 text.") from None
+            raise InvalidContent("Standard input is not UTF-8 text.", hint="Convert it to UTF-8 first.") from None
 
     def read_bytes(self, name: str) -> bytes:
         """Return the bytes of a file, or of standard input for `-`."""
@@ -261,9 +262,25 @@ class Call:
         self.stdout.buffer.write(data)
         self.stdout.buffer.flush()
 
+    def is_declined(self, question: str, needs: str) -> bool:
+        """Ask before what cannot be undone, unless --yes was given; return whether the person said no.
+
+        In a script, or without a terminal, it raises Usage: `needs` says which option takes --yes.
+        """
+        if self.args.yes or self.confirmed(question):
+            return False
+        if not self._can_ask:
+            raise Usage(f"{needs} needs --yes, or a yes at the terminal")
+        self.remark("Nothing was changed.", "")
+        return True
+
+    @property
+    def _can_ask(self) -> bool:
+        return not self.args.json and self.stdin.isatty() and self.screen.tty
+
     def confirmed(self, question: str) -> bool:
         """Ask a person yes or no. In a script, or without a terminal, the answer is no."""
-        if self.args.json or not (self.stdin.isatty() and self.screen.tty):
+        if not self._can_ask:
             return False
         return ask(f"{question} [y/N] ", self.stdin, self.stdout).strip().lower() in ("y", "yes")
 

@@ -11,6 +11,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from commonplace.book import Book
@@ -21,11 +22,16 @@ from commonplace.cli.screen import shown
 from commonplace.hosts.config_edit.connect import list_hosts
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.memory import MemoryType
+from commonplace.model.settings import CAPTURE, PROTOCOLS, Settings
 from commonplace.text.plural import plural
 from commonplace.verbs import ALIASES, SUBCOMMANDS
 
 _LONGEST = 60  # characters of a description
-_WORDS: Mapping[str, Iterable[str]] = {"type": MemoryType, "rel": ("relates_to", "supersedes", "contradicts")}
+_WORDS: Mapping[str, Iterable[str]] = {
+    "type": MemoryType,
+    "rel": ("relates_to", "supersedes", "contradicts"),
+    **dict.fromkeys(("since", "until", "as_of"), ("today", "yesterday", "7d", "2w")),
+}
 Candidates = Iterable[tuple[str, str]]
 """What may stand at a place, each with what it is."""
 
@@ -40,6 +46,7 @@ class Place(NamedTuple):
     argument: argparse.Action | None  # None: an option is begun, or nothing can follow
     current: str
     options: Sequence[argparse.Action] = ()
+    taken: Sequence[str] = ()  # the arguments before it
 
 
 def complete_line(call: Call, line: str, shell: str) -> list[str] | None:
@@ -124,7 +131,8 @@ def _find_place(full: str, rest: Sequence[str], current: str) -> Place:
     options = [action for action in parser._actions if action.option_strings]
     by_name = parser._option_string_actions
     positional = [action for action in parser._actions if not action.option_strings]
-    taken, waiting = 0, None
+    taken: list[str] = []
+    waiting = None
     for word in rest:
         if waiting is not None:
             waiting = None
@@ -132,10 +140,10 @@ def _find_place(full: str, rest: Sequence[str], current: str) -> Place:
             waiting = by_name.get(word)
             waiting = waiting if waiting is not None and waiting.nargs != 0 else None
         elif not word.startswith("-"):
-            taken += 1
+            taken.append(word)
     last = positional[-1] if positional and positional[-1].nargs in ("*", "+") else None
-    argument = waiting or (positional[taken] if taken < len(positional) else last)
-    return Place(full, argument, current, options)
+    argument = waiting or (positional[len(taken)] if len(taken) < len(positional) else last)
+    return Place(full, argument, current, options, taken)
 
 
 def _list_options(place: Place) -> Candidates:
@@ -151,7 +159,9 @@ def _list_values(call: Call, words: Sequence[str], place: Place, name: str) -> C
         return [(host, "") for host in list_hosts()]
     if name in _WORDS:
         return [(word, "") for word in _WORDS[name]]
-    source = _find_source(place.command, name)
+    if (place.command, name) == ("config set", "value"):
+        return [(word, "") for word in _list_setting_words(place.taken[0])]
+    source = _find_source(place, name)
     call.args = _read_globals(call, words)
     root = call.args.root or call.environment.get("COMMONPLACE_ROOT") or os.path.join("~", ".commonplace")
     if source is None or not os.path.isdir(os.path.join(os.path.expanduser(root), ".commonplace")):
@@ -160,8 +170,20 @@ def _list_values(call: Call, words: Sequence[str], place: Place, name: str) -> C
         return list(source(book))
 
 
-def _find_source(command: str, name: str) -> Source | None:
+def _list_setting_words(name: str) -> Sequence[str]:
+    """Return the values of a setting that has few."""
+    if isinstance(Settings._field_defaults.get(name), bool):
+        return ("true", "false")
+    return {"protocol": PROTOCOLS, "capture": CAPTURE}.get(name, ())
+
+
+def _find_source(place: Place, name: str) -> Source | None:
     """Return where the values of an argument come from."""
+    command = place.command
+    if name in ("revision", "if_revision") or (command, name) == ("undo", "to"):
+        return partial(_list_revisions, place.taken[0]) if place.taken and command != "store" else None
+    if name in ("tag", "tags"):
+        return partial(_list_tags, place.current.rpartition(",")[0])
     if name == "to":
         return _list_scopes if command == "move" else _list_keys if command in ("link", "review") else None
     if (command, name) == ("restore", "key"):
@@ -202,8 +224,16 @@ def _list_projects(book: Book) -> Candidates:
     return [(item.id, plural(item.memories, "memory", "memories")) for item in book.list_projects()]
 
 
-def _list_tags(book: Book) -> Candidates:
-    return [(tag, "") for tag in sorted({tag for item in book.list() for tag in item.tags})]
+def _list_tags(before: str, book: Book) -> Candidates:
+    """Return the tags that may stand after others, which are separated by commas."""
+    head = f"{before}," if before else ""
+    others = {tag for item in book.list() for tag in item.tags}.difference(before.split(","))
+    return [(head + tag, "") for tag in sorted(others)]
+
+
+def _list_revisions(key: str, book: Book) -> Candidates:
+    known = [item for item in book.history(key) if item.revision]
+    return [(item.revision[:12], f"{item.action} by {item.author}, {item.time}") for item in known]
 
 
 def _list_decisions(book: Book) -> Candidates:
@@ -224,7 +254,6 @@ _SOURCES: Mapping[str, Source] = {
     **dict.fromkeys(("accept", "reject"), _list_proposals),
     **dict.fromkeys(("scope", "into"), _list_scopes),
     **dict.fromkeys(("project", "project_id", "other"), _list_projects),
-    **dict.fromkeys(("tag", "tags"), _list_tags),
     "decision": _list_decisions,
     "setting": _list_settings,
     "name": _list_data,

@@ -79,7 +79,7 @@ def _print_next(call: Call, next_call: str) -> None:
 def _shell(call: Call) -> int:
     args = call.args
     if args.json and args.command is None:
-        raise Usage("--json goes with -c: one command, one object")
+        raise Usage("--json needs -c: one command, one object")
     with call.open() as book:
         if args.json:
             answer = book.shell(args.command, args.in_folder, everything=args.everything)

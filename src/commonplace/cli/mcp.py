@@ -43,7 +43,7 @@ def _mcp(call: Call) -> int:
     if args.list:
         return _list_tools(call)
     if args.json:
-        raise Usage("standard output carries the protocol: --json goes with --list")
+        raise Usage("--json needs --list: standard output carries the protocol")
     options = ServerOptions(
         args.root, args.role, args.project, args.agent, args.session, args.read_only, args.protocol,
         tuple(_groups(call)), here(),

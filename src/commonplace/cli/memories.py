@@ -54,13 +54,13 @@ def _forget(call: Call) -> int:
     args = call.args
     if args.all:
         if args.key is not None or args.purge or args.if_revision is not None or args.scope is None:
-            raise Usage("--all goes with --scope, and with no KEY")
+            raise Usage("--all needs --scope, and takes no KEY")
         return _clear(call)
     if args.key is None:
         raise Usage("the following arguments are required: KEY")
     question = f"Remove {shown(args.key)} for good? This cannot be undone."
-    if args.purge and not args.yes and not call.confirmed(question):
-        raise Usage("--purge needs --yes, or a yes at the terminal")
+    if args.purge and call.is_declined(question, "--purge"):
+        return NOTHING
     with call.open() as book:
         forgotten = book.forget(args.key, args.scope, purge=args.purge, if_revision=args.if_revision)
     more = "" if args.purge else f"To bring it back: commonplace restore {forgotten.key}"
@@ -75,12 +75,12 @@ def _clear(call: Call) -> int:
     scope = shown(args.scope)
     with call.open() as book:
         count = len(book.list(args.scope, hidden=True))
-        question = f"Move {plural(count, 'memory', 'memories')} of {scope} to the trash?"
-        if count and not args.yes and not call.confirmed(question):
-            raise Usage("this needs --yes, or a yes at the terminal")
+        question = f"Move {plural(count, 'memory', 'memories')} in {scope} to the trash?"
+        if count and call.is_declined(question, "this"):
+            return NOTHING
         count = book.clear(args.scope)  # even with nothing to move: it refuses a caller who may not
     if not call.answer({"scope": args.scope, "forgotten": count}):
-        call.screen.line(f"Moved to the trash: {plural(count, 'memory', 'memories')} of {scope}.")
+        call.screen.line(f"Moved to the trash: {plural(count, 'memory', 'memories')} in {scope}.")
     return DONE if count else NOTHING
 
 
@@ -93,9 +93,9 @@ def _add_restore_options(parser: argparse.ArgumentParser) -> None:
 def _restore(call: Call) -> int:
     args = call.args
     if args.all and (args.key is not None or args.scope is None):
-        raise Usage("--all goes with --scope, and with no KEY")
+        raise Usage("--all needs --scope, and takes no KEY")
     if args.key is not None and args.since is not None:
-        raise Usage("--since goes without a KEY")
+        raise Usage("--since takes no KEY")
     if args.key is not None:
         return print_change(call, call.run(verbs.forget.restore))
     with call.open() as book:
@@ -128,9 +128,7 @@ def _print_taken_keys(call: Call, forgotten: Sequence[ForgottenMemory]) -> None:
     """Say which memories cannot be restored yet, because another one has their key."""
     for key in dict.fromkeys(item.key for item in forgotten if item.is_key_taken):
         name = shown(key)
-        call.remark(
-            f"Another memory has the key {name} now. To restore this one first: commonplace move {name} --key NEW"
-        )
+        call.remark(f"Another memory has the key {name} now. Rename that one first: commonplace move {name} --key NEW")
 
 
 def _print_restored(call: Call, restored: Sequence[StoreResult], left: Sequence[ForgottenMemory]) -> int:

@@ -15,7 +15,6 @@ from commonplace.model.results import Hit, HitKind, MemoryItem, RecallResult, Re
 from commonplace.model.scope import ScopeKind
 from commonplace.recall.query import format_total
 from commonplace.text.plural import plural
-from commonplace.verbs.recall import SWITCHED_OFF
 from commonplace.verbs.tool import describe_later
 
 _DIFF_STYLES = {"-": "bad", "+": "good", "@": "weak"}
@@ -45,7 +44,7 @@ def _name_options(reason: str) -> str:
 
 def _print_what_is_missing(call: Call, found: RecallResult, notice: str) -> None:
     if not found.hits:
-        if found.reason != SWITCHED_OFF:  # which is told already
+        if found.reason != verbs.recall.SWITCHED_OFF:  # which is told already
             call.remark(_name_options(found.reason), "")
     elif found.total > len(found.hits):
         call.remark(f"{format_total(len(found.hits), found.total)} --limit shows more.")
@@ -189,10 +188,10 @@ def _history(call: Call) -> int:
     args = call.args
     if args.key is None:
         if args.scope is not None or args.diff:
-            raise Usage("--scope and --diff go with a KEY")
+            raise Usage("--scope and --diff need a KEY")
         return _timeline(call)
     if args.since is not None or args.of_session is not None:
-        raise Usage("--since and --of-session go without a KEY")
+        raise Usage("--since and --of-session take no KEY")
     revisions = call.run(verbs.edit.history)
     if args.diff and not args.json:
         return _print_diffs(call, revisions)
@@ -244,7 +243,7 @@ def _brief(call: Call) -> int:
     if call.answer(found):
         return DONE
     screen = call.screen
-    _print_as_told(screen, found.text)
+    _print_as_told(screen, found.text or "Nothing is told here.")
     cost = f"{found.characters:,} characters, about {found.tokens:,} tokens"
     screen.line()
     screen.line(screen.paint(f"({plural(len(found.memories), 'memory', 'memories')} told whole; {cost})", "weak"))

@@ -61,13 +61,13 @@ def _review(call: Call) -> int:
     if args.capture:
         return _capture(call)
     if args.text is not None and args.accept is None:
-        raise Usage("--text goes with --accept")
+        raise Usage("--text needs --accept")
     if args.into is not None and args.accept is None and args.edit is None:
-        raise Usage("--into goes with --accept or --edit")
+        raise Usage("--into needs --accept or --edit")
     if (args.rel or args.to) and args.accept is None and args.reject is None:
-        raise Usage("--rel and --to go with --accept or --reject")
+        raise Usage("--rel and --to need --accept or --reject")
     if args.pin and args.accept is None and args.reject is None:
-        raise Usage("--pin goes with --accept or --reject")
+        raise Usage("--pin needs --accept or --reject")
     with call.open() as book:
         if args.accept is not None or args.reject is not None or args.edit is not None:
             stored = _judge(call, book)

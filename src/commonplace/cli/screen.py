@@ -100,12 +100,14 @@ class Screen:
 
         With `has_paths`, the last column is not cut: what does not fit there stands below its row, to be opened.
         """
+        if not rows:
+            return
         cells = [[shown(cell).replace("\n", " ").replace("\t", " ") for cell in row] for row in rows]
         everything = [list(headers), *cells] if self.tty else cells
-        widths = [max(map(columns, column)) for column in zip(*everything, strict=True)] if everything else []
+        widths = [max(map(columns, column)) for column in zip(*everything, strict=True)]
         room = self.width - len(_GAP) * (len(widths) - 1)
         last = len(widths) - 1 if has_paths and self.width and sum(widths) > room else len(widths)
-        if self.width and widths:
+        if self.width:
             widths = _fitted(widths[:last], room)
         for number, row in enumerate(everything):
             head = self.tty and number == 0
@@ -141,10 +143,14 @@ class ProgressBar:
         self._began = time.monotonic()
         self._next = self._began + _SHOW_AFTER
         self._drawn = False
+        self._done = 0
 
     def __call__(self, done: int, total: int) -> None:
         """Draw the bar, if it is time."""
         now = time.monotonic()
+        if done < self._done:  # the next pass over the same notes
+            self._began = now
+        self._done = done
         if now < self._next:
             return
         self._next, self._drawn = now + _DRAW_EVERY, True

@@ -87,7 +87,9 @@ class _Tour:
         self.figures["stored"] = len(_MEMORIES)
 
     def recall(self, book: Book) -> None:
-        self._step("They are found again. The words need not be the same, and no answer is an answer.")
+        self._step(
+            "They are found again. The words need not be the same, and a question without an answer gets no match."
+        )
         found = 0
         for question in _QUESTIONS:
             hits = book.recall(question, limit=1, strong=True).hits

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from commonplace import verbs
 from commonplace.cli import tree_nodes
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
-from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, shown
 from commonplace.model.results import Hit
 from commonplace.model.tree_results import EntityMerge, IngestReport, IngestResult, TreeHits
@@ -25,6 +24,7 @@ _REASONS = {
     "empty": "empty",
     "bad_zip": "damaged in the zip",
     "unknown_format": "of an unknown format",
+    "other_format": "of another kind: ingest them by themselves, or say --kind",
     "extra_missing": "need `pip install 'commonplace-memory[documents]'`",
     "link": "links, which are not followed",
     "not_found": "not there",
@@ -202,8 +202,8 @@ def _cost(call: Call) -> int:
 def _forget(call: Call) -> int:
     request = call.make_request(verbs.tree_sources.TreeForgetRequest)
     question = f"Remove the source {shown(request.source)} with everything that came from it alone?"
-    if not call.args.yes and not call.confirmed(question):
-        raise Usage("this needs --yes, or a yes at the terminal")
+    if call.is_declined(question, "tree forget"):
+        return NOTHING
     with call.open() as book:
         done = verbs.tree_sources.tree_forget(book.context, request)
     if not call.answer(done):

@@ -16,14 +16,15 @@ _INDENT = "  "
 
 def _digest(call: Call) -> int:
     found = call.run(verbs.digest.digest)
-    if not call.answer({name: value for name, value in found._asdict().items() if name != "latest"}):
+    if not call.answer(found):
         for line in found.text.splitlines():
             is_title = line.startswith("# ")
             call.screen.line(call.screen.paint(shown(line), "name") if is_title else shown(line))
         if not found.text:
-            more = f" The last day before that with something: --date {found.latest}" if found.latest else ""
-            when = found.start if found.start == found.end else f"{found.start} to {found.end}"
-            call.remark(f"Nothing on {when}.{more}", "")
+            last = max((item.last[:10] for item in call.run(verbs.tree_sources.tree_sources)), default="")
+            more = f" The last messages are of {last}." if last else " First: commonplace ingest PATH"
+            when = f"on {found.start}" if found.start == found.end else f"from {found.start} to {found.end}"
+            call.remark(f"Nothing {when}.{more}", "")
     return DONE if found.text else NOTHING
 
 

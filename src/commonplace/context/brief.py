@@ -244,8 +244,8 @@ def _describe_unproved(sources: BriefSources) -> str:
         return ""
     name = one_line(sources.unproved_project)[:_MAX_ID]  # fenced, for the name is the folder's
     return (
-        f"Memories are kept for the project {name}, which this folder may be and does not prove to be, so they are "
-        f"not shown. If it is that project, the user can run: commonplace project adopt {name}"
+        f"This folder looks like the project {name} but cannot prove it, so the memories of that project are not "
+        f"shown. If it is that project, the user can run: commonplace project adopt {name}"
     )
 
 

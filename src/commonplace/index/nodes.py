@@ -22,7 +22,7 @@ class NodeRow(NamedTuple):
     level: int
     folder: str
     name: str
-    place: int  # among the leaves of its file
+    place: int  # of the first unit of a leaf, in its file
     first: str  # when its first and its last unit were
     last: str
     units: int
@@ -84,6 +84,9 @@ class NodeQueries(Protocol):
     def changed_labels(self, limit: int) -> Sequence[tuple[int, str]]:
         """Return numbers and names of labels that units began or ceased to mention since `unmark_labels`."""
 
+    def mark_labels(self, names: Collection[str]) -> None:
+        """Mark labels as changed, as far as there are such."""
+
     def unmark_labels(self, numbers: Collection[int]) -> None:
         """Take the marks off labels."""
 
@@ -122,6 +125,9 @@ class NodeQueries(Protocol):
 
     def count_nodes(self, source: str | None = None) -> Mapping[int, tuple[int, int]]:
         """Return how many nodes each level has, and how many of them wait to be sealed."""
+
+    def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
+        """Return the summary of the leaf that each of these units is in; units of leaves without one are left out."""
 
     def entry_numbers(self, folder: str, name: str) -> Sequence[int]:
         """Return the numbers of the current entries of a file, in order."""

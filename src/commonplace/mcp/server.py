@@ -41,7 +41,7 @@ from commonplace.model.errors import (
 from commonplace.model.lazy import Log
 from commonplace.text.fence import fence, visible
 from commonplace.text.naming import unquote
-from commonplace.verbs.recall import resource_address
+from commonplace.verbs.pair import resource_address
 from commonplace.verbs.show import RESOURCE_PREFIX, has_page
 from commonplace.verbs.tool import PLACE, Tool
 from commonplace.verbs.toolset import call_with_protocol, doctrine, instructions, read_order, rubric, tools_for

@@ -254,7 +254,10 @@ def change_parents(files: VaultHandle, scope_folder: BookPath, size: str) -> lis
     kind = scope_folder.parent
     if kind == MEMORIES:  # global and team: the scope is the kind
         return _set_folder_line(files, ROOT, ROOT_TITLE, scope_folder, size)[1]
-    page = read_scope_page(files, scope_folder)
+    is_journal = kind == JOURNAL  # which has the project's name for its folder
+    page = read_scope_page(
+        files, MEMORIES / ScopeKind.PROJECT.value / scope_folder.name if is_journal else scope_folder
+    )
     name = escape_comments(one_line(page.id)) if page is not None else ""
     number, changes = _set_folder_line(files, kind, f"{kind.name} folders", scope_folder, size, name)
     return changes + _set_folder_line(files, ROOT, ROOT_TITLE, kind, rounded(number, ("folder", "folders")))[1]

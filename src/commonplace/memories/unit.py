@@ -278,7 +278,11 @@ class Unit:
                 memories.note_lag(self.folder, error)
             self._record_revisions(written)
 
-        memories.vault.apply(memories.space, KEEPER, changes, meanwhile, record)
+        def tell(written: int, texts: int) -> None:  # of notes: whoever waits knows nothing of pages and old texts
+            if memories.progress is not None and self._notes:
+                memories.progress(written * len(self._notes) // texts, len(self._notes))
+
+        memories.vault.apply(memories.space, KEEPER, changes, meanwhile, record, tell)
         return plan.size
 
     def _plan(self) -> _Plan:

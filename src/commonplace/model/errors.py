@@ -109,7 +109,7 @@ class InvalidScope(InvalidInput):
     """That is not a valid scope."""
 
     exit_code = 13
-    default_hint = "Use session, agent, project, global or team. Session, agent and project need an id."
+    default_hint = "Use session, agent, project or global; a person can name another one by its id: project:ID."
 
 
 class InvalidContent(InvalidInput):
@@ -396,7 +396,7 @@ class HostFileUnusable(HostError):
 
     exit_code = 87
     http_status = 422
-    default_hint = "Repair the file named in the message, or add by hand what `--dry-run` shows."
+    default_hint = "Repair the file named in the message, or make the change that `--dry-run` shows by hand."
 
 
 class NotOurs(HostError):

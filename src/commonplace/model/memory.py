@@ -17,6 +17,14 @@ class MemoryType(StrEnum):
     REFERENCE = "reference"
 
 
+def read_type(word: str) -> MemoryType:
+    """Return the type of a name. Raises InvalidField."""
+    try:
+        return MemoryType(word)
+    except ValueError:
+        raise InvalidField(f"type cannot be {word[:40]!a}.", hint=f"Use one of: {', '.join(MemoryType)}.") from None
+
+
 class Status(StrEnum):
     """Whether a memory counts, waits for review or is no longer valid."""
 

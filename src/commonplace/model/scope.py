@@ -93,7 +93,7 @@ TEAM = Scope(ScopeKind.TEAM)
 _MISSING = {
     ScopeKind.SESSION: "Pass session=, or set COMMONPLACE_SESSION.",
     ScopeKind.AGENT: "Pass agent=, or set COMMONPLACE_AGENT.",
-    ScopeKind.PROJECT: "Pass project=, set COMMONPLACE_PROJECT, or work inside a folder.",
+    ScopeKind.PROJECT: "Pass project= or cwd=, or set COMMONPLACE_PROJECT.",
 }
 
 

@@ -93,6 +93,10 @@ MEANINGS: Mapping[str, str] = {
     "audit_days": "days that the audit log is kept; with 0 none is written",
     "max_read_bytes": "bytes of one answer about files",
     "max_search_results": "lines of one search of the files",
+    "summariser": "the model that writes summaries of mail and chat: off, or a service (docs/tree.md)",
+    "summariser_key": "the key of that service; only from the environment",
+    "summary_tokens": "tokens that it may read and write in a day",
+    "summary_price": "dollars for a million tokens in and out, such as 3/15",
 }
 
 

@@ -177,7 +177,6 @@ class DigestResult(NamedTuple):
     text: str  # Markdown; empty where nothing happened
     hits: tuple[Hit, ...]  # itself, as a node to go down from, and the messages that it names
     truncated: bool  # it names fewer than there were
-    latest: str = ""  # the last day before it on which something happened, where it is empty
 
 
 class NodeHits(NamedTuple):
@@ -216,9 +215,16 @@ class TreeLine(NamedTuple):
     children: int
 
 
+class WaitingLeaves(NamedTuple):
+    """How many leaves of a source no summary has yet."""
+
+    source: str
+    leaves: int
+
+
 class TreeDrawing(NamedTuple):
     """The summaries of the sources, and how many leaves wait to be sealed."""
 
     nodes: tuple[TreeLine, ...]
-    waiting: tuple[tuple[str, int], ...]  # leaves that no summary has yet, by source
+    waiting: tuple[WaitingLeaves, ...]  # of every source that was asked for
     truncated: bool

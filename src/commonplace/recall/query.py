@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from commonplace.index.values import is_summary_folder
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import MemoryType
+from commonplace.model.memory import read_type
 from commonplace.recall.dates import TimeSpan, find_time, read_when
 from commonplace.text.words import (
     STOP_WORDS,
@@ -72,10 +72,10 @@ class RecallQuery(NamedTuple):
 
     def validate(self) -> "RecallQuery":
         """Return the query with its times as timestamps; raise InvalidField for a value that is not allowed."""
+        if self.type is not None:
+            read_type(self.type)  # refuses a word that is none
         chosen: list[tuple[str, str, Sequence[str]]] = [("mode", self.mode, MODES), ("sort", self.sort, SORTS)]
-        chosen += [("kinds", kind, ALL_KINDS) for kind in self.kinds]
-        chosen += [("type", self.type, tuple(MemoryType))] if self.type is not None else []
-        for name, value, allowed in chosen:
+        for name, value, allowed in [*chosen, *(("kinds", kind, ALL_KINDS) for kind in self.kinds)]:
             if value not in allowed:
                 raise InvalidField(f"{name} cannot be {value[:40]!a}.", hint=f"Use one of: {', '.join(allowed)}.")
         if not 1 <= self.limit <= MAX_LIMIT:

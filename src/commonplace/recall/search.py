@@ -84,8 +84,8 @@ def prepare_search(index: Index, space: Space, question: RecallQuery, semantic: 
     if not semantic.waiting:
         return ""
     return (
-        f"{semantic.waiting:,} of {semantic.total:,} entries are not embedded yet, and were judged by words alone.{why}"
-        " Each question goes on with it; `commonplace doctor reindex --vectors` does the rest at once."
+        f"{semantic.waiting:,} of {semantic.total:,} entries are not embedded yet and were matched by words alone.{why}"
+        " Each question embeds more of them; `commonplace doctor reindex --vectors` embeds the rest now."
     )
 
 

@@ -59,7 +59,7 @@ _OPERATORS = {
 }
 
 
-_REFUSED = "which is not done here: one command at a time, reading only. In quotes it is text"
+_REFUSED = "which this shell does not do: it runs one read-only command at a time. In quotes it is text"
 
 
 class Word(str):

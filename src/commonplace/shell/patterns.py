@@ -150,7 +150,7 @@ def _check_symbol(symbol: str) -> None:
     if symbol.startswith("[:") and symbol.endswith(":]"):
         raise CommandError("character class syntax is [[:space:]], not [:space:]")
     if symbol[0] == "\\" and symbol[1] in "123456789":
-        raise CommandError(f"back-references are not understood here ({symbol}): patterns run in linear time")
+        raise CommandError(f"back-references are not supported ({symbol}): patterns run in linear time")
     if symbol in ("\\<", "\\>", "\\`", "\\'"):
         raise CommandError(f"{symbol} is not understood here: use \\b, ^ or $, or grep -w")
 

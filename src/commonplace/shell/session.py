@@ -368,7 +368,7 @@ class ShellSession:
             return CommandResult(b"", b"", 0, str(self.cwd))
         command = COMMANDS.get(name)
         if command is None:
-            return self._refuse(f"{quote(name)}: there is no such command here; `help` lists them", _UNKNOWN_COMMAND)
+            return self._refuse(f"{quote(name)}: unknown command; `help` lists the commands", _UNKNOWN_COMMAND)
         run = CommandRun(self._make_reader(), self.cwd, name)
         try:
             command.run(run, args)

@@ -95,7 +95,7 @@ class ViewReader:
     def list_folder(self, path: BookPath) -> list[FolderEntry]:
         """Return the visible items of a folder, by name. Raises NotFound or LimitReached."""
         if path != ROOT and self.stat(path) is None:
-            raise NotFound(f"{path} is not there.")
+            raise NotFound(f"{path} does not exist.")
         try:
             listed = self._vault.list_folder(self._space, self._view, path)
         except CommonplaceError:
@@ -122,7 +122,7 @@ class ViewReader:
         """Return the bytes of a file. Raises an error for a folder, a link or a large file, or LimitReached."""
         stat = self.stat(path)
         if stat is None:
-            raise NotFound(f"{path} is not there.", hint="List what is there, from / on.")
+            raise NotFound(f"{path} does not exist.", hint="List the folder above it, or start at /.")
         if stat.kind is FileKind.FOLDER:
             raise InvalidPath(f"{path} is a folder.", hint="List it instead.")
         if stat.kind is not FileKind.FILE:

@@ -21,9 +21,11 @@ _CLAUSE_END = lazy(
     r"[,;:!?.…–—()，；！？。、]|\s-+\s|\s(?:but|however|aber|jedoch|mais|pero|però|ma|mas|maar|ale|но|men)(?=\s)",
     re.IGNORECASE,
 )
+# A clause that begins so belongs to the thanks before it.
 _GOES_ON = frozenset(
     {"dass", "daß", "que", "che", "że", "что", "that", "dat", "att"}
-)  # such a clause belongs to its thanks
+    | {"for", "für", "pour", "por", "per", "voor", "za", "за", "för"}
+)
 _MAX_LENGTH = 200  # characters: a longer sentence says something
 _MAX_GREETING = 4  # words to those who are greeted
 _MOST_LATER = 1  # words that say something, in the clauses after the first
@@ -161,7 +163,8 @@ _REPLIES = {
     "|that's great"
     "|that's awesome|that's amazing|that's wonderful|that is great|good to know|thanks to|what do you think"
     "|what do you all think|what do you guys think|what are your thoughts|any thoughts|thoughts|any ideas"
-    "|any feedback|let me think|quick question|one more thing|by the way|long time no see",
+    "|any feedback|let me think|quick question|one more thing|is there anything else|anything else"
+    "|by the way|long time no see",
     "German": "kein problem|klingt gut|hört sich gut|dank der|dank dem|dank des|was meint ihr|was meinst du"
     "|was denkst du|was denkt ihr|was meinen sie|wie seht ihr das|guter punkt|gute frage|mach ich|geht klar",
     "French": "pas de souci|pas de problème|ça marche|avec plaisir|merci de|merci à|merci au|qu'en penses tu"
@@ -282,7 +285,7 @@ def _is_empty(sentence: str) -> bool:
 def _say_nothing(clauses: Sequence[Sequence[str]]) -> bool:
     """Return whether the clauses of a sentence, as their words, are one courtesy or several."""
     first, later = clauses[0], clauses[1:]
-    if _is_reaction(first):  # "Great, thanks"
+    if _find_opening(first) is None and _is_reaction(first):  # "Great, thanks"
         return not later or (len(later) == 1 and _is_name(later[0])) or _say_nothing(later)
     if len(first) > 1 and first[0].lower() in _REACTIONS and _find_opening(first) is None:
         if _LAUGHTER.match(first[0]) and len(first) <= _MAX_LAUGHED and not later:
@@ -294,6 +297,8 @@ def _say_nothing(clauses: Sequence[Sequence[str]]) -> bool:
     if opening is None:
         return bool(later) and _is_name(first) and _find_opening(later[0]) is not None and _say_nothing(later)
     own = first[len(opening.words) :]
+    if len(later) > 1 and _is_name(later[0]):
+        later = later[1:]  # "Thanks, Ann, for"
     while later and later[0][0].lower() in _GOES_ON:
         own, later = [*own, *later[0]], later[1:]
     if opening.kind != _Kind.WISH and any(not word.isalpha() or is_day_word(word.lower()) for word in own):

@@ -31,6 +31,7 @@ from commonplace.vault.paths import KEEPER, TREE
 DIGEST_FOLDER = TREE / "digest"
 DIGEST_PREFIX = "digest-"
 PERIODS: tuple[PeriodKind, ...] = ("day", "week", "month", "year")
+MOST_DAYS = 3_660  # of a window
 _WRITTEN = 50  # pages in one unit of work
 HOUR = len("2026-11-15T09")
 _DAY = timedelta(days=1)
@@ -119,6 +120,9 @@ class DigestPages:
         hours = [hour for hour in marked if local_day(hour).year == year]
         days = sorted(days_of_hours(hours))
         with index_of.transaction(space) as index:
+            if not days:  # of times that are on no calendar
+                index.unmark_hours(hours)
+                return True
             old = read_days(index, Period("window", days[0], days[-1]))
             others: set[str] = set()
             for day in days:
@@ -221,8 +225,8 @@ def parse_digest_id(text: str) -> Period | None:
         return None
     try:
         if ".." in name:
-            first, _, last = name.partition("..")
-            return Period("window", date.fromisoformat(first), date.fromisoformat(last))
+            first, last = map(date.fromisoformat, name.split("..", 1))
+            return Period("window", first, last) if 0 <= (last - first).days < MOST_DAYS else None
         if len(name) == len("2026"):
             return period_of("year", date(int(name), 1, 1))
         if "W" in name:

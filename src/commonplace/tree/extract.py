@@ -29,6 +29,7 @@ _PRINTED = lazy(
     r"\||[{}]|</?\w+>|==|=>|\(\);?\Z|;\Z|\":"
     r"|\A\W*(?:\d{4}-\d\d-\d\d[T ]\d\d:|\d\d:\d\d:\d\d|at \S+\(|File \"|Traceback)|\b(?:ERROR|WARN|INFO|DEBUG)\b"
 )
+_LIST_NUMBER = lazy(r"\d{1,3}[.)]\s")
 _NUMBER = lazy(r"\d(?<![\w.,:/-].)[\w.,:/-]*")
 
 # How much a sentence scores for what it does, and for each name or number.
@@ -36,9 +37,8 @@ _PLAIN, _DECIDES, _PROMISES, _ASKS, _REPORTS, _SPECIAL = 0.2, 0.8, 0.3, 0.3, 0.2
 _DATED_PROMISE, _DATE, _WEEKDAY = 0.4, 0.4, 0.2
 _MOST_SPECIAL = 4
 _OF_TITLE, _MOST_OF_TITLE = 0.3, 3  # for each word of the title
-_FIRST = 0.1  # for the first sentence of a passage that says something
 # What its score is multiplied with.
-_EXCLAIMED, _INTRODUCTION, _QUOTED, _NOT_ADMITTED = 0.75, 0.5, 0.3, 0.1
+_EXCLAIMED, _HEADING, _QUOTED, _NOT_ADMITTED = 0.75, 0.5, 0.3, 0.1
 _TAKEN_BEFORE = 0.3  # for each sentence taken that has the word
 _OF_ONE_PASSAGE = 0.5  # what one more sentence of a passage costs
 _SHORTEST = 12  # tokens that are added to all, so that short ones are not preferred too much
@@ -63,17 +63,18 @@ class Extracted(NamedTuple):
     text: str
 
 
-class _Sentence(NamedTuple):
+class _PassageSentence(NamedTuple):
     passage: int
     at: int  # in its passage
     text: str
     words: list[str]
     stems: tuple[str, ...]  # in order, so that sums are the same in every process
     is_quoted: bool
+    is_heading: bool
 
 
 class _Candidate(NamedTuple):
-    sentence: _Sentence
+    sentence: _PassageSentence
     value: float  # of what it says, for its length
     tokens: int  # about
 
@@ -94,14 +95,16 @@ def extract(passages: Sequence[Passage], most_tokens: int = 5_000, share: float 
     return [Extracted(passages[one.passage], one.text) for one in taken]
 
 
-def _find_sentences(passages: Sequence[Passage]) -> Iterator[_Sentence]:
+def _find_sentences(passages: Sequence[Passage]) -> Iterator[_PassageSentence]:
     """Yield the sentences of the passages that are no courtesies."""
     for number, passage in enumerate(passages):
         for at, whole in enumerate(split_sentences(passage.text)):
             text = strip_marks(whole)
             words = find_words(text)
             if words and not is_courtesy(text, words):
-                yield _Sentence(number, at, text, words, _find_stems(text, words), whole[0] == ">")
+                yield _PassageSentence(
+                    number, at, text, words, _find_stems(text, words), whole[0] == ">", whole[0] == "#"
+                )
 
 
 def _find_stems(text: str, words: Sequence[str]) -> tuple[str, ...]:
@@ -113,12 +116,11 @@ def _find_stems(text: str, words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stems))
 
 
-def _find_candidates(passages: Sequence[Passage], sentences: Sequence[_Sentence]) -> list[_Candidate]:
+def _find_candidates(passages: Sequence[Passage], sentences: Sequence[_PassageSentence]) -> list[_Candidate]:
     """Return the sentences that may be taken, with their values."""
     centres = _find_centres(passages, sentences)
     titles = {title: frozenset(_find_stems(title, find_words(title))) for title in {one.title for one in passages}}
     found: list[_Candidate] = []
-    last = -1
     for one in sentences:
         if not _is_telling(one):
             continue
@@ -130,8 +132,6 @@ def _find_candidates(passages: Sequence[Passage], sentences: Sequence[_Sentence]
         score = sum(map(centre.__getitem__, one.stems)) / (len(one.stems) + 4)
         if passage.title:
             score += _OF_TITLE * min(_MOST_OF_TITLE, len(titles[passage.title].intersection(one.stems)))
-        score += _FIRST * (one.passage != last)
-        last = one.passage
         score = (score + _score_content(one, passage.occurred)) * _weigh_form(one)
         if not passage.is_admitted:
             score *= _NOT_ADMITTED
@@ -139,20 +139,25 @@ def _find_candidates(passages: Sequence[Passage], sentences: Sequence[_Sentence]
     return found
 
 
-def _find_centres(passages: Sequence[Passage], sentences: Sequence[_Sentence]) -> Mapping[str, Mapping[str, float]]:
+def _find_centres(
+    passages: Sequence[Passage], sentences: Sequence[_PassageSentence]
+) -> Mapping[str, Mapping[str, float]]:
     """Return for each thread how near each of its words is to what it is about: 1 is the nearest.
 
-    A word is near if the thread has it often, and few passages have it.
+    A word is near if many sentences of the thread have it, and few passages of all.
     """
     spread, threads = Counter[str](), {one.thread: Counter[str]() for one in passages}
-    in_passage: set[str] = set()
+    in_passage, counted = set[str](), set[tuple[str, tuple[str, ...]]]()
     last = -1
     for one in sentences:
         if one.passage != last:
             spread.update(in_passage)
             in_passage, last = set(), one.passage
         in_passage.update(one.stems)
-        threads[passages[one.passage].thread].update(one.stems)
+        thread = passages[one.passage].thread
+        if (thread, one.stems) not in counted:  # what is repeated, as a footer is, is not nearer for it
+            counted.add((thread, one.stems))
+            threads[thread].update(one.stems)
     spread.update(in_passage)
     total = len(passages) + 1
     rareness = {stem: log(total / number) + 0.1 for stem, number in spread.items()}
@@ -164,19 +169,21 @@ def _find_centres(passages: Sequence[Passage], sentences: Sequence[_Sentence]) -
     return centres
 
 
-def _is_telling(one: _Sentence) -> bool:
-    """Return whether a sentence has words enough, and few other signs."""
-    return len(one.stems) >= _MIN_STEMS and sum(map(len, one.words)) >= _MIN_SIGNS * (
-        len(one.text) - one.text.count(" ")
+def _is_telling(one: _PassageSentence) -> bool:
+    """Return whether a sentence has words enough, and few other signs, and is no row of a table."""
+    return (
+        one.text[0] != "|"
+        and len(one.stems) >= _MIN_STEMS
+        and sum(map(len, one.words)) >= _MIN_SIGNS * (len(one.text) - one.text.count(" "))
     )
 
 
-def _score_content(one: _Sentence, occurred: str) -> float:
+def _score_content(one: _PassageSentence, occurred: str) -> float:
     """Return how much a sentence says, wherever it stands."""
     cues = read_cues(one.text, one.words, occurred)
     words = one.text.split()
     names = sum(word[0].isupper() for word in words[1:])
-    numbers = len(_NUMBER.findall(one.text))
+    numbers = len(_NUMBER.findall(one.text)) - (_LIST_NUMBER.match(one.text) is not None)
     score = _PLAIN + _SPECIAL * min(_MOST_SPECIAL, names + numbers)
     return score + _score_cues(cues, has_number=numbers > 0)
 
@@ -188,18 +195,18 @@ def _score_cues(cues: Cues, *, has_number: bool) -> float:
     return score
 
 
-def _weigh_form(one: _Sentence) -> float:
+def _weigh_form(one: _PassageSentence) -> float:
     """Return what the score of a sentence is multiplied with for how it is written."""
     weight = _QUOTED if one.is_quoted or _PRINTED.search(one.text) else 1.0
-    end = one.text[-1]
+    end = one.text.rstrip("*_")[-1:]
     if end in "!！":
         weight *= _EXCLAIMED
-    elif end in ":：":
-        weight *= _INTRODUCTION
+    elif end in ":：" or one.is_heading:
+        weight *= _HEADING
     return weight
 
 
-def _choose(candidates: Sequence[_Candidate], limit: int) -> list[_Sentence]:
+def _choose(candidates: Sequence[_Candidate], limit: int) -> list[_PassageSentence]:
     """Return the best sentences that have at most so many tokens together.
 
     The value of a sentence only falls when others are taken, so the top of the heap is the best if its value, found
@@ -208,13 +215,13 @@ def _choose(candidates: Sequence[_Candidate], limit: int) -> list[_Sentence]:
     heap = [(-one.value, number) for number, one in enumerate(candidates)]
     heapify(heap)
     left = dict.fromkeys((stem for one in candidates for stem in one.sentence.stems), 1.0)
-    from_passage, said = Counter[int](), set[tuple[str, ...]]()
-    taken: list[_Sentence] = []
+    from_passage, said = Counter[int](), set[frozenset[str]]()
+    taken: list[_PassageSentence] = []
     while heap and limit > 0:
         negative, number = heap[0]
         one = candidates[number].sentence
         # It has no room, however well that is estimated, or it is said already.
-        if candidates[number].tokens > 2 * limit or one.stems in said:
+        if candidates[number].tokens > 2 * limit or frozenset(one.stems) in said:
             heappop(heap)
             continue
         fresh = sum(map(left.__getitem__, one.stems)) / len(one.stems)
@@ -229,11 +236,13 @@ def _choose(candidates: Sequence[_Candidate], limit: int) -> list[_Sentence]:
             taken.append(one)
             left.update((stem, left[stem] * _TAKEN_BEFORE) for stem in one.stems)
             from_passage[one.passage] += 1
-            said.add(one.stems)
+            said.add(frozenset(one.stems))
     return taken
 
 
-def _choose_one(candidates: Sequence[_Candidate], sentences: Sequence[_Sentence], limit: int) -> list[_Sentence]:
+def _choose_one(
+    candidates: Sequence[_Candidate], sentences: Sequence[_PassageSentence], limit: int
+) -> list[_PassageSentence]:
     """Return the best sentence that has at most so many tokens; one that says little if there is no other."""
     best = sorted(candidates, key=lambda one: -one.value)
     others = sorted(sentences, key=lambda one: -len(one.stems))

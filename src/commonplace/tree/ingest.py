@@ -44,12 +44,18 @@ class IngestCounts:
         self.authors = Counter[str]()
         self.names: dict[str, str] = {}  # of authors, by what tells them apart
         self.cut_lines = 0  # of quotes, signatures and footers
+        self.files: set[str] = set()  # in which something was found, broken or not
 
     def note_skipped(self, item: SkippedUnit) -> None:
         """Count a message that could not be read."""
+        self.note_file(item.place)
         self.skipped_count += 1
         if len(self.skipped) < _MOST_SKIPPED:
             self.skipped.append(item)
+
+    def note_file(self, place: str) -> None:
+        """Note the file of a place such as `general/2026-11-01.json, message 3`."""
+        self.files.add(place.rpartition(", ")[0] or place)
 
     def note_added(self, unit: SourceUnit, *, is_shown: bool) -> None:
         """Count a unit that was added; `is_shown`: it may enter digests."""
@@ -127,6 +133,7 @@ class Ingestion:
             if is_full and not (unit.kind == "document" and unit.thread == batch[-1].thread):
                 yield batch
                 batch, size = [], 0
+            self.counts.note_file(unit.place)
             clean, secrets = redact_head(unit, self._redact)
             self.counts.redacted += secrets
             batch.append(self._own_id(clean))

@@ -25,6 +25,7 @@ from commonplace.text.frontmatter import Frontmatter, Writable
 from commonplace.text.naming import cut, one_line
 from commonplace.text.notes import Note
 from commonplace.text.words import estimate_tokens
+from commonplace.tree.periods import MONTHS
 from commonplace.tree.subjects import strip_prefixes
 from commonplace.tree.units import Leaf, TreeUnit
 from commonplace.vault.paths import TREE, BookPath
@@ -178,7 +179,8 @@ def make_note(node: Summary) -> Note:
     text = node.text
     fields: dict[str, Writable] = {
         "tree": SUMMARY_FOLDER, "source": node.source, "level": node.level, "summary": node.title,
-        "children": list(node.children), "from": node.first, "to": node.last, "units": node.units,
+        "created": node.first, "children": list(node.children), "from": node.first, "to": node.last,
+        "units": node.units,
         "entities": list(node.entities), "model": node.model, "wanted": node.wanted, "made_of": node.made_of,
         "body_hash": short_hash(text),
     }  # fmt: skip
@@ -191,7 +193,15 @@ def make_note(node: Summary) -> Note:
 
 
 def read_note(name: str, note: Note) -> Summary | None:
-    """Return the node that a note is; None for one that is no summary, or not that of its name."""
+    """Return the node that a note is; None for one that is no summary, not that of its name, or was edited."""
+    node, entry = identify_note(name, note), note.newest
+    if node is None or entry is None or node.text != entry.text:
+        return None
+    return node if note.front.text("body_hash") == short_hash(entry.text) else None
+
+
+def identify_note(name: str, note: Note) -> Summary | None:
+    """Return the node that a note is by its frontmatter, also if its text was edited; None for one that is none."""
     front, entry = note.front, note.newest
     known = _ID.fullmatch(name)
     if known is None or entry is None or note.in_conflict or not front.text("units").isdecimal():
@@ -201,7 +211,7 @@ def read_note(name: str, note: Note) -> Summary | None:
         int(front.text("units")), read_threads(entry.text), front.text("made_of"), front.texts("entities"),
         front.text("model"), front.text("wanted"),
     )  # fmt: skip
-    return node if node.id == name and node.text == entry.text and node.children else None
+    return node if node.id == name and node.children else None
 
 
 def choose_entities(labels: Iterable[Sequence[str]]) -> tuple[str, ...]:
@@ -219,10 +229,11 @@ def describe_span(first: str, last: str) -> str:
         start, end = (date.fromisoformat(moment[:10]) for moment in (first, last))
     except ValueError:
         return "undated"
+    from_month, month = MONTHS[start.month - 1], MONTHS[end.month - 1]
     if start == end:
-        return f"{end.day} {end:%B} {end.year}"
+        return f"{end.day} {month} {end.year}"
     if (start.year, start.month) == (end.year, end.month):
-        return f"{start.day} to {end.day} {end:%B} {end.year}"
+        return f"{start.day} to {end.day} {month} {end.year}"
     if start.year == end.year:
-        return f"{start.day} {start:%B} to {end.day} {end:%B} {end.year}"
-    return f"{start.day} {start:%B} {start.year} to {end.day} {end:%B} {end.year}"
+        return f"{start.day} {from_month} to {end.day} {month} {end.year}"
+    return f"{start.day} {from_month} {start.year} to {end.day} {month} {end.year}"

@@ -13,16 +13,18 @@ takes the nodes above it with it, and what they were made of is sealed again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import NamedTuple
 
 from commonplace.index.nodes import AS_MADE, BROKEN, CHANGED, NodeRow
 from commonplace.index.port import Transaction
-from commonplace.memories.unit import Unit
+from commonplace.memories.lifecycle import keep_history
+from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import NotFound
-from commonplace.model.times import shift_time
+from commonplace.model.memory import Entry
+from commonplace.model.times import is_timestamp, shift_time
 from commonplace.tree.admission import is_admitted
-from commonplace.tree.digests import DIGEST_PREFIX, HOUR, bounds_of, parse_digest_id
+from commonplace.tree.digests import DIGEST_PREFIX, HOUR, bounds_of, parse_digest_id, read_days
 from commonplace.tree.extract import Passage, extract
 from commonplace.tree.labels import INNER_KINDS
 from commonplace.tree.nodes import (
@@ -30,6 +32,7 @@ from commonplace.tree.nodes import (
     Summary,
     choose_entities,
     group_lines,
+    identify_note,
     leaf_row,
     make_note,
     print_children,
@@ -37,7 +40,7 @@ from commonplace.tree.nodes import (
 )
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.tree.topics import TOPIC_FOLDER, read_topic
-from commonplace.tree.units import TreeUnit, divide_into_leaves, read_unit
+from commonplace.tree.units import TreeUnit, divide_into_leaves, first_unit_of, read_unit
 from commonplace.vault.paths import KEEPER, TREE, resolve
 
 MOST_CHILDREN, MOST_TOKENS = 10, 50_000  # of a node
@@ -59,8 +62,9 @@ class _Group(NamedTuple):
 class Sealer:
     """Brings the nodes of one tree up to its leaves; the caller holds the lock of the tree."""
 
-    def __init__(self, tree: TreeStore) -> None:
-        self._tree = tree
+    def __init__(self, tree: TreeStore, wanted: str = "") -> None:
+        """`wanted` is the model that is to write the summaries: until it does, their extracts say so."""
+        self._tree, self._wanted = tree, wanted
         self.sealed = self.renewed = 0
 
     # What changed
@@ -71,12 +75,17 @@ class Sealer:
             changed = index.changed_files(_EVERYTHING)
         notes = [place for place in changed if _is_note_folder(place[0])]
         files = [place for place in changed if not _is_note_folder(place[0])]
-        kinds = {str(source.folder): source.kind for source in self._tree.sources()}
+        kinds: Mapping[str, str] = {str(source.folder): source.kind for source in self._tree.sources()}
         for at in range(0, len(files), _DIVIDED):
             with self._change() as index:
                 for folder, name in files[at : at + _DIVIDED]:
-                    kind = kinds.get("/".join(folder.split("/")[:3]), "document")
-                    index.set_nodes(folder, name, _divide_file(index, folder, name, kind))
+                    rows = _divide_file(index, folder, name, kinds)
+                    gone = {node.id for node in index.nodes_of(folder, name)} - {row.id for row in rows}
+                    # A copy that somebody made of a file may be left: it has the node now.
+                    for item in index.units([first_unit_of(ident) for ident in gone]):
+                        if (item.folder, item.name) != (folder, name):
+                            index.set_nodes(item.folder, item.name, _divide_file(index, item.folder, item.name, kinds))
+                    index.set_nodes(folder, name, rows)
         # Lower levels first: a node is looked at when its children are known.
         for folder, name in sorted(notes, key=lambda place: (len(place[1].partition("-")[0]), place[1])):
             self._note_changed(folder, name)
@@ -91,11 +100,14 @@ class Sealer:
             topic = read_topic(folder, name, note) if note is not None and folder == str(TOPIC_FOLDER) else None
             with self._change() as index:
                 index.set_topic(folder, name, topic)
-                if note is None and (period := parse_digest_id(f"{DIGEST_PREFIX}{name}")) is not None:
-                    index.mark_hours([bounds_of(period.start, period.start)[0][:HOUR]])  # it was deleted
+                period = parse_digest_id(f"{DIGEST_PREFIX}{name}")
+                # It was deleted, or tells of days of which nothing is left.
+                if period is not None and (note is None or not read_days(index, period)):
+                    index.mark_hours([bounds_of(period.start, period.start)[0][:HOUR]])
             return
-        node = read_note(name, note) if note is not None else None
+        node = identify_note(name, note) if note is not None else None
         is_there = node is not None and folder.split("/")[2] == node.source
+        is_edited = note is not None and read_note(name, note) is None
         with self._change() as index:
             index.set_nodes(folder, name, [node.row()] if node is not None and is_there else [])
             if node is None or not is_there:
@@ -104,7 +116,7 @@ class Sealer:
             if len(children) < len(node.children) or any(child.parent not in ("", node.id) for child in children):
                 index.adopt(node.id, (), BROKEN)
             else:
-                is_as_made = print_children(children) == node.made_of
+                is_as_made = print_children(children) == node.made_of and not is_edited
                 index.adopt(node.id, node.children, AS_MADE if is_as_made else CHANGED)
 
     def _change(self) -> AbstractContextManager[Transaction]:
@@ -130,27 +142,32 @@ class Sealer:
                     if node.source == source:
                         change(unit, node)
                 unit.commit()
-        if found:
-            self.divide()
+        for node in found:  # also where the file is what it was, and has no mark
+            self._note_changed(node.folder, node.name)
+        self.divide()
         return bool(found)
 
     def _remove(self, unit: Unit, node: NodeRow) -> None:
         note = unit.find(f"{SUMMARY_FOLDER}/{node.name}")
         if note is not None:
+            self._keep_edited(unit, node.name, note)
             unit.remove(note)
+
+    def _keep_edited(self, unit: Unit, name: str, stored: StoredNote) -> None:
+        """Save the text of a note that somebody edited, before it is replaced or removed."""
+        node = read_note(name, stored.note)
+        if node is None or make_note(node).render() != stored.data:
+            keep_history(unit, f"{SUMMARY_FOLDER}/{name}", "replaced", None, self._tree.memories.clock())
 
     def _renew(self, unit: Unit, node: NodeRow) -> None:
         stored = unit.find(f"{SUMMARY_FOLDER}/{node.name}")
-        known = read_note(node.name, stored.note) if stored is not None else None
-        if known is None:  # changed by hand just now: its children are sealed again
-            with self._change() as index:
-                index.set_nodes(node.folder, node.name, [])
-            return
+        known = identify_note(node.name, stored.note) if stored is not None else None
         with self._tree.reading() as index:
             # In the order of the note, which its id is made of, though a child may be earlier now than it was.
-            children = _in_order(index.children(node.id), known.children)
-        self._write(unit, _Group(node.source, node.level, children))
-        self.renewed += 1
+            children = _in_order(index.children(node.id), known.children) if known is not None else []
+        if known is not None and len(children) == len(known.children):  # else it was changed by hand just now
+            self._write(unit, _Group(node.source, node.level, children))
+            self.renewed += 1
 
     def seal(self, source: TreeSource, now: str) -> bool:
         """Seal what can be sealed of a source, a few nodes at a time; return whether there was something."""
@@ -175,14 +192,16 @@ class Sealer:
     def _write(self, unit: Unit, group: _Group) -> None:
         node = self.summarise(group.source, group.level, group.children)
         key = f"{SUMMARY_FOLDER}/{node.id}"
-        unit.find(key)  # what is there is replaced
+        stored = unit.find(key)  # what is there is replaced
+        if stored is not None:
+            self._keep_edited(unit, node.id, stored)
         note = make_note(node)
         unit.put(key, note, None)
 
     def summarise(self, source: str, level: int, children: Sequence[NodeRow]) -> Summary:
         """Return the node that has these children, made of an extract of them."""
+        said = self._read_children(level, children)
         with self._tree.reading() as index:
-            said = self._read_leaves(index, children) if level == 1 else self._read_summaries(index, children)
             numbers = [item.no for item in index.units({unit.id for unit, _ in said})]
             labels = index.labels_of(numbers)
         people = self._tree.people()
@@ -201,7 +220,36 @@ class Sealer:
             threads=group_lines((units[one.passage.unit], one.text) for one in chosen),
             made_of=print_children(children),
             entities=entities,
+            wanted=self._wanted,
         )
+
+    def read_inputs(self, node: NodeRow) -> tuple[Sequence[NodeRow], list[tuple[TreeUnit, str]]]:
+        """Return what a node is made of: its children, in the order of its note, and what they say, unit by unit."""
+        known = self._read_summary(node)
+        with self._tree.reading() as index:
+            children = _in_order(index.children(node.id), known.children if known is not None else ())
+        return children, self._read_children(node.level, children)
+
+    def replace_text(self, node: NodeRow, made_of: str, model: str, lines: Sequence[tuple[TreeUnit, str]]) -> bool:
+        """Write what a model said in the place of an extract; return False if the node is made of something else."""
+        with self._tree.memories.unit(TREE / node.source, KEEPER) as unit:
+            stored = unit.find(f"{SUMMARY_FOLDER}/{node.name}")
+            known = read_note(node.name, stored.note) if stored is not None else None
+            if known is None or known.made_of != made_of or not lines:
+                return False
+            new = known._replace(threads=group_lines(lines), model=model, wanted="")
+            unit.put(f"{SUMMARY_FOLDER}/{node.name}", make_note(new), None)
+            unit.commit()
+        return True
+
+    def _read_summary(self, node: NodeRow) -> Summary | None:
+        with suppress(NotFound):
+            return read_note(node.name, self._tree.read_note(resolve(f"{node.folder}/{node.name}.md")))
+        return None
+
+    def _read_children(self, level: int, children: Sequence[NodeRow]) -> list[tuple[TreeUnit, str]]:
+        with self._tree.reading() as index:
+            return self._read_leaves(index, children) if level == 1 else self._read_summaries(index, children)
 
     def _read_leaves(self, index: Transaction, children: Sequence[NodeRow]) -> list[tuple[TreeUnit, str]]:
         """Return the units of leaves with their texts."""
@@ -216,8 +264,7 @@ class Sealer:
         """Return the sentences of summaries with their units."""
         lines = []
         for child in children:
-            note = self._tree.read_note(resolve(f"{child.folder}/{child.name}.md"))
-            node = read_note(child.name, note)
+            node = self._read_summary(child)
             lines += [line for thread in node.threads for line in thread.lines] if node is not None else []
         units = {
             item.recorded.entry.id: read_unit(item.recorded.entry, kind="", folder=item.folder, name=item.name)
@@ -226,21 +273,36 @@ class Sealer:
         return [(units[line.unit], line.text) for line in lines if line.unit in units]
 
 
+def count_groups(index: Transaction, source: TreeSource, now: str) -> int:
+    """Return about how many nodes can be made of what waits in a source now."""
+    groups = 0
+    for level, (_, waiting) in index.count_nodes(source.id).items():
+        groups += waiting // MOST_CHILDREN or len(_make_groups(index, source, level, now, 1))
+    return groups
+
+
 def _is_note_folder(folder: str) -> bool:
     """Return whether a folder of the tree has notes that are made of units, and no units."""
     names = folder.split("/")
     return len(names) > 2 and (names[2] in ("topic", "digest") or names[3:] == [SUMMARY_FOLDER])
 
 
-def _divide_file(index: Transaction, folder: str, name: str, kind: str) -> list[NodeRow]:
-    """Return the leaves of a file, as the index has its units."""
-    moments = {
-        known.entry.id: known.entry.occurred or known.entry.time
-        for known in index.entries(folder, name)
-        if known.end is None
-    }
+def _divide_file(index: Transaction, folder: str, name: str, kinds: Mapping[str, str]) -> list[NodeRow]:
+    """Return the leaves of a file, as the index has its units; `kinds` are those of the sources, by folder."""
+    kind = kinds.get("/".join(folder.split("/")[:3]), "document")
+    moments: dict[str, str] = {}
+    places: dict[str, int] = {}
+    for place, known in enumerate(index.entries(folder, name)):
+        if known.end is None:
+            moments[known.entry.id] = _read_moment(known.entry)
+            places[known.entry.id] = place
     leaves = divide_into_leaves(_read_units(index, folder, name, kind))
-    return [leaf_row(leaf, place, [moments[unit.id] for unit in leaf.units]) for place, leaf in enumerate(leaves)]
+    return [leaf_row(leaf, places[leaf.units[0].id], [moments[unit.id] for unit in leaf.units]) for leaf in leaves]
+
+
+def _read_moment(entry: Entry) -> str:
+    """Return when a unit was; where its file says nothing of the kind, when it was recorded."""
+    return entry.occurred if entry.occurred and is_timestamp(entry.occurred) else entry.time
 
 
 def _read_units(index: Transaction, folder: str, name: str, kind: str) -> Iterator[TreeUnit]:

@@ -34,7 +34,7 @@ _ABBREVIATIONS = frozenset(
     mr mrs messrs dr prof hrn fr mme mlle dott sigg sig srta sra dra ing dipl mgr gen col sgt capt
     e.g i.e eg ie cf vs viz ca approx esp incl excl fwd resp
     z.b d.h u.u o.g s.o s.u m.e i.d.r bzw inkl exkl zzgl evtl ggf vgl sog allg insb insbes bspw ggü
-    p.ej p.ex p.es c.à.d núm pág ecc avda dhr mevr bijv d.w.z o.a m.b.t t.a.v m.i.v np tzn tj m.in ul os godz inż
+    p.ej p.ex p.es c.à.d c.-à-d núm pág ecc avda dhr mevr bijv d.w.z o.a m.b.t t.a.v m.i.v np tzn tj m.in ul os godz inż
     т.е т.к напр тел ул им стр рис гл г-н t.ex bl.a d.v.s dvs fr.o.m t.o.m
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
@@ -164,6 +164,8 @@ def _ends_sentence(paragraph: str, match: re.Match[str], is_casual: bool) -> boo
         return False
     if word.isdigit() and len(word) <= 2:
         return start > 0 and not _is_ordinal(paragraph, start, at)
+    if len(word) == 1 and word.islower() and start > 1 and paragraph[start - 2].isdigit():
+        return True  # a unit: "16 h."
     if folded in _MAY_END or (len(word) == 1 and word.isalpha()) or _DOTTED.match(word):
         follower = _get_word(paragraph, at)
         return follower in STOP_WORDS or follower in _STARTERS

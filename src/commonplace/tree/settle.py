@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from commonplace.tree.digests import DigestPages
-from commonplace.tree.seal import Sealer
+from commonplace.tree.rewrite import ModelWriter, rewrite_summaries
+from commonplace.tree.seal import Sealer, count_groups
 from commonplace.tree.store import TreeStore
 from commonplace.tree.topics import TopicPages
 
@@ -27,18 +28,27 @@ class SettleCounts(NamedTuple):
 
 
 def settle(
-    tree: TreeStore, seconds: float | None = None, tell: Callable[[int, int], None] | None = None
+    tree: TreeStore,
+    seconds: float | None = None,
+    tell: Callable[[int, int], None] | None = None,
+    models: ModelWriter | None = None,
 ) -> SettleCounts:
-    """Do what is left to do; of several processes, one at a time does a part."""
+    """Do what is left to do; of several processes, one at a time does a part. A model, if there is one, comes last."""
     deadline = time.monotonic() + seconds if seconds is not None else None
     now = tree.memories.clock()
     sealed = digests = topics = 0
     before = count_pending(tree)
-    while deadline is None or time.monotonic() < deadline:
+    wanted = models.model if models is not None else ""
+    tried: set[str] = set()
+
+    def is_late() -> bool:
+        return deadline is not None and time.monotonic() >= deadline
+
+    while not is_late():
         if tell is not None:
             tell(max(0, before - count_pending(tree)), before)
         with tree.lock():
-            sealer, pages, digest_pages = Sealer(tree), TopicPages(tree, now), DigestPages(tree)
+            sealer, pages, digest_pages = Sealer(tree, wanted), TopicPages(tree, now), DigestPages(tree)
             sealer.divide()
             is_done = not (
                 sealer.remove_broken()
@@ -52,7 +62,10 @@ def settle(
         digests += digest_pages.written
         topics += pages.written
         if is_done:
-            break
+            rewritten = rewrite_summaries(tree, models, tried, is_late) if models is not None else 0
+            sealed += rewritten
+            if not rewritten:
+                break
     if sealed or digests or topics:
         tree.renew_sizes()
     return SettleCounts(sealed, digests, topics, count_pending(tree))
@@ -60,6 +73,7 @@ def settle(
 
 def count_pending(tree: TreeStore) -> int:
     """Return how much is left to do: files whose nodes are not known yet, nodes to be made anew, hours and groups."""
+    sources, now = tree.sources(), tree.memories.clock()
     with tree.reading() as index:
         marks = index.count_changed_files() + len(index.changed_hours()) + index.count_changed_labels()
-        return marks + index.count_in_states()
+        return marks + index.count_in_states() + sum(count_groups(index, source, now) for source in sources)

@@ -22,6 +22,7 @@ SkipReason = Literal[
     "empty",
     "bad_zip",
     "unknown_format",
+    "other_format",
     "extra_missing",
     "link",
     "not_a_file",

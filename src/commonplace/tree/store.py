@@ -257,13 +257,17 @@ class TreeStore:
 
     def change_people(self, change: Callable[[PeopleBook], PeopleBook]) -> PeopleBook:
         """Change who is one person with whom; what a person wrote on the page stays."""
+        memories = self.memories
         with self.lock():
-            page = self.memories.files.read_text(PEOPLE_PAGE)
+            page = memories.files.read_text(PEOPLE_PAGE)
             people = change(parse_people(page or _NO_PEOPLE))
             text = people.render()
             if text != (page or _NO_PEOPLE):
+                moved = {*people.groups()} ^ {*parse_people(page or _NO_PEOPLE).groups()}
+                with memories.index.transaction(memories.space) as index:  # before: what is marked twice is no harm
+                    index.mark_labels({ident for group in moved for ident in group})
                 write = Write(PEOPLE_PAGE, text.encode("utf-8", "surrogateescape"), ANY)
-                self.memories.vault.apply(self.memories.space, KEEPER, [write])
+                memories.vault.apply(memories.space, KEEPER, [write])
         return people
 
     def join_people(self) -> None:
@@ -292,8 +296,10 @@ class TreeStore:
         changes, and by `doctor verify`.
         """
         sources = self.sources()
-        salts = {source.folder: source.created for source in sources} | dict.fromkeys(MADE_FOLDERS, "")
-        for folder, salt in salts.items() if sources else ():
+        # Without a source, pages are left only where a process was killed that forgot the last one.
+        made = [folder for folder in MADE_FOLDERS if sources or self.memories.files.stat(folder) is not None]
+        salts = {source.folder: source.created for source in sources} | dict.fromkeys(made, "")
+        for folder, salt in salts.items():
             times, fact = self._read_times(folder, salt), f"tree/{folder.name}/folders"
             if folder.name not in self._seen:
                 self._seen[folder.name] = self._facts.get(fact)

@@ -58,8 +58,8 @@ class _RemoteSummariser:
 
     def summarise(self, request: SummaryRequest) -> SummaryAnswer:
         """Return what the model answers; raise ServiceFailed if it does not."""
-        prompt = make_prompt(request).encode("utf-8", "replace").decode()  # servers refuse a lone surrogate
-        body = self._service.post(self._make_body(request, prompt), timeout=self.timeout, most_bytes=_MAX_ANSWER_BYTES)
+        value = self._make_body(request, make_prompt(request))
+        body = self._service.post(value, timeout=self.timeout, most_bytes=_MAX_ANSWER_BYTES)
         try:
             reply = self._read_reply(json.loads(body))
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):

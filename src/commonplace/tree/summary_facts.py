@@ -17,7 +17,7 @@ from typing import NamedTuple
 from commonplace.model.lazy import lazy
 from commonplace.text.words import APOSTROPHE_ENDING, STOP_WORDS, fold_text
 from commonplace.tree.cues import find_cues
-from commonplace.tree.entities import is_month, take_dates
+from commonplace.tree.entities import take_dates
 from commonplace.tree.sentences import split_sentences
 
 _LINK = lazy(r"(?i)\b(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"“”`|\\^{}]+")
@@ -159,7 +159,7 @@ class InputFacts:
 
     def _has_word(self, part: str) -> bool:
         folded = fold_text(part)
-        return folded in self._words or (is_month(folded) and bool(self._months & _read_month(folded)))
+        return folded in self._words or bool(self._months & _read_month(folded))
 
     def _is_form_of_name(self, part: str) -> bool:
         """Return whether a word may be a name of the input with another ending, as Slavic languages have them."""
@@ -274,5 +274,5 @@ def _read_words(line: str) -> Iterator[_Word]:
 
 
 def _read_month(name: str) -> set[int]:
-    """Return the number of a month; none for a word that is not read as one."""
+    """Return the number of a month by its name; none for any other word."""
     return {int(day[5:7]) for day, _ in take_dates(f"1 {name} 2000", "")[0]}

@@ -49,6 +49,7 @@ _SAME = 0.8  # of the units of one topic, that another one has, too
 _WRITTEN = 20  # pages in one unit of work
 _MARKED = 5_000  # labels at a time
 _MAX_SLUG = 40
+_ALWAYS = "\uffff"  # sorts behind every moment
 _PART = lazy(r"-p\d+\Z")
 _WORD = lazy(r"[^\W_]+")
 
@@ -111,21 +112,29 @@ class TopicPages:
             marked = index.changed_labels(_MARKED)
             people = self._tree.people()
             entities = {people.canonical(name) for _, name in marked if name.partition(":")[0] in TOPIC_KINDS}
-            quiet = [row.entity for row in index.topic_rows(AWAKE, MOST_AWAKE) if row.last < self._since]
             known = {row.entity: row for row in index.topic_rows(None, 1_000_000)}
-            topics = [self._look(index, entity, known.get(entity)) for entity in sorted({*entities, *quiet})]
-            gone = [entity for entity in entities if entity in known and entity not in {t.entity for t in topics if t}]
+            lost = {entity for entity in known if not self._is_there(index, entity)}
+            quiet = {row.entity for row in known.values() if row.state == AWAKE and row.last < self._since}
+            looked_at = entities | quiet | lost | {people.canonical(entity) for entity in lost}
+            topics = [self._look(index, entity, known.get(entity)) for entity in sorted(looked_at)]
+            gone = {*known} & looked_at - {topic.entity for topic in topics if topic is not None}
         chosen = _choose([topic for topic in topics if topic is not None], known)
         for at in range(0, len(chosen), _WRITTEN):
             self._write(chosen[at : at + _WRITTEN], known)
         self._remove([known[entity] for entity in sorted(gone)])
         with self._tree.memories.index.transaction(self._tree.memories.space) as index:
             index.unmark_labels([number for number, _ in marked])
-        return bool(marked) or bool(quiet)
+        return bool(marked)
+
+    def _is_there(self, index: Transaction, entity: str) -> bool:
+        """Return whether a topic still stands for itself, is not the user, and is mentioned by something."""
+        members = self._tree.people().members(entity)
+        is_own = members[0] == entity and entity not in self._me
+        return is_own and any(index.is_mentioned_before(name, _ALWAYS) for name in members)
 
     def _look(self, index: Transaction, entity: str, known: TopicRow | None) -> Topic | None:
         """Return a topic, if there is enough for one, or if it was one and there still is something."""
-        if entity in self._me:
+        if entity in self._me or self._tree.people().canonical(entity) != entity:
             return None
         names = self._tree.people().members(entity)
         if known is None and sum(item.number for item in index.count_mentions(names)) < _UNITS:
@@ -231,8 +240,8 @@ def _thread_of(span: MentionSpan) -> tuple[str, str]:
 def measure_hotness(spans: Sequence[MentionSpan], units: Sequence[TreeUnit]) -> float:
     """Return how much was said of a topic in the 90 days up to its last unit: units, threads, days, sources and
     questions."""
-    since = shift_time(spans[0].moment, -_SPAN * 86_400) if len(spans[0].moment) > len("2026-11-15") else ""
-    recent = [span for span in spans if span.moment >= since]
+    last = _read_day(spans[0].moment)
+    recent = [span for span in spans if last - _read_day(span.moment) <= timedelta(days=_SPAN)]
     numbers = (
         len(recent),
         len({_thread_of(span) for span in recent}),

@@ -36,7 +36,19 @@ from commonplace.vault.disk_port import (
     run_at_once,
 )
 from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, BookPath
-from commonplace.vault.port import ABSENT, ANY, Change, Delete, FileKind, Move, Stat, VisibleCallback, Write, do_nothing
+from commonplace.vault.port import (
+    ABSENT,
+    ANY,
+    Change,
+    Delete,
+    FileKind,
+    Move,
+    Stat,
+    VisibleCallback,
+    Write,
+    WrittenCallback,
+    do_nothing,
+)
 
 MAX_OPEN = 64  # files open for writing at a time: bulk writes stay far below the system's limit
 _HALF_DONE = "The write is not acknowledged, but a part of it may be visible. Read before you write again."
@@ -68,13 +80,17 @@ class Commit:
                 folder.close()
 
     def run(
-        self, changes: Sequence[Change], meanwhile: Action | None, visible: VisibleCallback | None
+        self,
+        changes: Sequence[Change],
+        meanwhile: Action | None,
+        visible: VisibleCallback | None,
+        written: WrittenCallback | None = None,
     ) -> list[Stat | None]:
         """Make the changes durable, call back while the medium is busy, and return the stats, as Vault.apply says."""
         try:
             for change in changes:
                 self._check(change)
-            self._stage([change for change in changes if isinstance(change, Write)])
+            self._stage([change for change in changes if isinstance(change, Write)], written)
             if meanwhile:
                 meanwhile()
             self._end_syncing()
@@ -165,7 +181,7 @@ class Commit:
         except FileNotFoundError:
             return None
 
-    def _stage(self, writes: Sequence[Write]) -> None:
+    def _stage(self, writes: Sequence[Write], written: WrittenCallback | None = None) -> None:
         """Write each new text to a temporary file in its folder, and start syncing it."""
         for start in range(0, len(writes), MAX_OPEN):
             self._end_syncing()
@@ -184,6 +200,8 @@ class Commit:
                 _close_all(opened)
                 raise
             self._syncing.append((wait, opened))
+            if written and len(writes) > MAX_OPEN:
+                written(start + len(opened), len(writes))
 
     def _end_syncing(self) -> None:
         """Wait until all staged files are on the medium. Raises what a sync raised."""

@@ -56,6 +56,7 @@ from commonplace.vault.port import (
     Stat,
     Survey,
     VisibleCallback,
+    WrittenCallback,
     check_group,
     name_in,
 )
@@ -139,6 +140,7 @@ class LocalVault:
         changes: Sequence[Change],
         meanwhile: Action | None = None,
         visible: VisibleCallback | None = None,
+        written: WrittenCallback | None = None,
     ) -> list[Stat | None]:
         """Make the changes durable, then return the new stat of each Write (None for the others)."""
         _check_space(space)
@@ -146,7 +148,7 @@ class LocalVault:
         # Without other work of the caller, a second thread would only make it slower.
         start_job = self._disk.start_job if meanwhile else run_at_once
         with Commit(self._disk, start_job, self._locks.confirm) as commit:
-            return commit.run(changes, meanwhile, visible)
+            return commit.run(changes, meanwhile, visible, written)
 
     def append(self, space: Space, path: BookPath, lines: bytes) -> None:
         """Append whole lines to a file, which is made if needed. They are not synced: a power cut may take them."""

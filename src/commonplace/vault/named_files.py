@@ -129,8 +129,9 @@ def _name_below(root: str, path: str) -> str:
 
 
 def _is_maildir(path: str) -> bool:
-    """Return whether a hidden folder is one of mail: servers name the folders of an account .Sent, .Archive."""
-    return all(os.path.isdir(os.path.join(path, name)) for name in _MAILDIR)
+    """Return whether a hidden folder is one of mail: servers name the folders of an account .Sent, .Archive. A copy may
+    lack one of the two, if it is empty."""
+    return any(os.path.isdir(os.path.join(path, name)) for name in _MAILDIR)
 
 
 class _PlainFiles(NamedFiles):

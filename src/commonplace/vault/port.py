@@ -152,6 +152,7 @@ def survey_entries(listed: Iterable[FolderEntry], ending: str) -> Survey:
 
 
 VisibleCallback = Callable[[Sequence[Stat | None]], None]
+WrittenCallback = Callable[[int, int], None]
 
 
 def do_nothing() -> None:
@@ -189,12 +190,14 @@ class Vault(Protocol):
         changes: Sequence[Change],
         meanwhile: Callable[[], None] | None = None,
         visible: VisibleCallback | None = None,
+        written: WrittenCallback | None = None,
     ) -> list[Stat | None]:
         """Make the changes durable, then return the new stat of each Write (None for the others).
 
         `meanwhile` is called while the new texts are being synced and none is visible; `visible` gets the stats of all
-        when they are visible and their folders are being synced. What either raises is raised. Raises RevisionMismatch,
-        AlreadyExists or NotFound when a file is not as its change expects.
+        when they are visible and their folders are being synced; `written` is told how many of many new texts are
+        written. What one of them raises is raised. Raises RevisionMismatch, AlreadyExists or NotFound when a file is
+        not as its change expects.
         """
 
     def append(self, space: Space, path: BookPath, lines: bytes) -> None:

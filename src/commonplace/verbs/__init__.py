@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         link,
         move,
         opening,
+        pair,
         pin,
         project,
         project_change,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "at_prompt", "brief", "capture", "changing", "cite", "data", "digest", "doctor", "edit", "files", "forget",
-    "history_tools", "import_from", "ingest", "journal", "link", "move", "opening", "pin", "project",
+    "history_tools", "import_from", "ingest", "journal", "link", "move", "opening", "pair", "pin", "project",
     "project_change", "recall", "review", "revision", "search", "show", "status", "store", "toolset", "trash",
     "tree_cost", "tree_nodes", "tree_opening", "tree_search", "tree_sources", "unknown",
 ]  # fmt: skip
@@ -87,7 +88,7 @@ COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
     },
     "Mail, chat and documents": {
         "ingest": ("ingest", "Read mail, chat and documents into the memory tree."),
-        "digest": ("digest", "Show the front page of a day, week, month or year of your mail and chat."),
+        "digest": ("digest", "Show the front page of a day, week, month or year."),
         "tree": ("tree_search", "Ask what was said in mail, chat and documents, and by whom."),
     },
     "Agents": {
@@ -101,7 +102,6 @@ COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
         "status": ("status", "Show where things are stored and what is connected."),
         "config": ("", "Show or change settings."),
         "doctor": ("doctor", "Check the book for problems, and say what to do."),
-        "tour": ("", "See everything in a scratch book, in two minutes."),
         "completion": ("", "Print completions for your shell."),
     },
 }
@@ -135,6 +135,7 @@ ALIASES: "Mapping[str, tuple[str, str]]" = {
     "data": ("files data", ""),
     "trust": ("config trust", "status"),
     "hosts": ("hosts", ""),
+    "tour": ("tour", ""),  # the last lines of the help name it
     "timeline": ("timeline", "recall"),
     "related": ("related", "link"),
     "capture": ("capture", "capture"),
@@ -153,8 +154,8 @@ TOOLS: "Mapping[str, str]" = {
     "memory_undo": "history_tools",
     "memory_consolidate": "link",
     "memory_link": "link",
-    "search": "recall",
-    "fetch": "recall",
+    "search": "pair",
+    "fetch": "pair",
     "memory_review": "review",
     "list_memories": "files",
     "read_memory": "files",

@@ -9,7 +9,7 @@ from commonplace.text.fence import visible
 from commonplace.tree.cite import CitedText, check_citations
 from commonplace.tree.retrieve import open_leaves
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.tool import Answer, make_tool, result_schema, rows_schema, shown_fields
+from commonplace.verbs.tool import ROWS, Answer, make_tool, result_schema, shown_fields
 from commonplace.verbs.tree_opening import describe_source, open_tree
 from commonplace.verbs.verb import Access, Arg, verb
 
@@ -58,9 +58,9 @@ def _render(result: CiteResult, _: object) -> Answer:
 TOOLS = (
     make_tool(
         cite, "memory_tree_cite", "Check citations", "tree",
-        "Check an answer before you give it: every [^1] leads to a leaf, every quotation is in it.",
+        "Check an answer: every [^1] leads to a leaf, every quotation is in it.",
         result_schema("ok", "faults", ok="boolean", citations="integer", quotes="integer",
-                      faults=rows_schema("code", "text", line="integer")),
+                      faults=ROWS),
         _render,
     ),
 )  # fmt: skip

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Annotated, NamedTuple
 
-from commonplace.index.values import Window
 from commonplace.model.errors import InvalidField
 from commonplace.model.tree_results import DigestResult, SettleResult
 from commonplace.tree.digests import PERIODS, drill_command
 from commonplace.tree.node_search import NodeReader
-from commonplace.tree.periods import Period, PeriodKind, period_of
-from commonplace.tree.store import TreeSource, TreeStore
+from commonplace.tree.periods import PeriodKind, period_of
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tree_nodes import make_hits, today
 from commonplace.verbs.tree_opening import open_tree
@@ -70,10 +67,11 @@ def tree_settle(context: BookContext, request: SettleRequest) -> SettleResult:
     no_tool="memory_tree_query_global answers the digest of the last days",
 )
 def digest(context: BookContext, request: DigestRequest) -> DigestResult:
-    """Show the front page of a day, week, month or year of your mail, chat and documents.
+    """Show the front page of a day, week, month or year.
 
-    What was asked, said and decided, thread by thread; questions to you that are open; dates ahead. Every sentence
-    names its message: `commonplace show REF` opens it. Days begin and end by the clock of this machine.
+    Of your mail, chat and documents: what was asked, said and decided, thread by thread; questions to you that are
+    open; dates ahead. Every sentence names its message: `commonplace show REF` opens it. Days begin and end by the
+    clock of this machine.
     """
     period = period_of(_check_period(request.period), _check_day(request.date))
     empty = DigestResult(request.period, period.start.isoformat(), period.end.isoformat(), "", (), truncated=False)
@@ -85,7 +83,7 @@ def digest(context: BookContext, request: DigestRequest) -> DigestResult:
     reader = NodeReader(tree, sources)
     node = reader.open_digest(period, only)
     if node is None:
-        return empty._replace(latest=_find_latest(tree, sources, period, only))
+        return empty
     units = list(reader.open(node.units).values())
     hits, _ = make_hits(reader, [node, *units], "", _MOST_HITS)
     return empty._replace(text=node.text, hits=hits, truncated=drill_command(period) in node.text)
@@ -107,10 +105,3 @@ def _check_day(text: str | None) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise InvalidField(f"{text[:40]!a} is not a day.", hint="Write it as 2026-11-15.") from None
-
-
-def _find_latest(tree: TreeStore, sources: Sequence[TreeSource], period: Period, only: set[str] | None) -> str:
-    """Return the last day before a period on which something happened; empty if none is near."""
-    folders = [str(source.folder) for source in sources if only is None or source.id in only]
-    with tree.reading() as index:
-        return index.measure(Window(folders, "", f"{period.start}T00:00:00Z")).last[:10]

@@ -22,6 +22,7 @@ from commonplace.model.tree_results import IngestReport, IngestResult, SkippedPl
 from commonplace.text.naming import cut, one_line
 from commonplace.tree.formats import find_reader, is_read_by_file
 from commonplace.tree.ingest import IngestCounts, Ingestion
+from commonplace.tree.other_sources import find_other_sources
 from commonplace.tree.source import FileSet, ReadOptions, SkippedUnit, SourceReader
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.vault.named_files import open_files
@@ -90,7 +91,7 @@ def ingest(context: BookContext, request: IngestRequest) -> IngestReport:
     if bool(request.paths) == request.update:
         raise InvalidField("Name what to ingest, or say update.", hint="commonplace ingest PATH, or ingest --update.")
     if request.name is not None and len(request.paths) != 1:
-        raise InvalidField("A name goes with one path.")
+        raise InvalidField("A name can be given to one path only.")
     tree = open_tree(context)
     sources = tree.freshen()
     if request.update:
@@ -149,6 +150,9 @@ def _ingest_path(context: BookContext, tree: TreeStore, path: str, request: Inge
             if has_survey:
                 ingestion.survey(reader.read(changed, options))
             ingestion.run(reader.read(changed, options))
+        if len(files.names) > 1:
+            for other in find_other_sources(files, changed.names, ingestion.counts.files, reader.NAME):
+                ingestion.counts.note_skipped(other)
         unchanged = len(files.names) - len(changed.names)
         if not request.dry_run and is_read_by_file(reader):
             # What could not be read may be readable later: with an extra, or once it may be opened.

@@ -41,7 +41,7 @@ class LinkRequest(NamedTuple):
     rel: Annotated[
         str, Arg("relates_to, supersedes or contradicts", is_positional=True, tool_choices=_RELATIONS, tool_help="how")
     ]
-    to: Annotated[str, Arg("KEY or SCOPE/KEY of the other memory", is_positional=True, tool_help="or SCOPE/KEY")]
+    to: Annotated[str, Arg("KEY or SCOPE/KEY of the other memory", is_positional=True, tool_help="KEY or SCOPE/KEY")]
     scope: Annotated[str | None, SCOPE] = None
 
 

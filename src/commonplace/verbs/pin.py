@@ -30,8 +30,8 @@ _UNPINNED = lifecycle.Labels(pinned=False)
 def pin(context: BookContext, request: KeyRequest) -> StoreResult:
     """Show a memory first in every brief of its scope.
 
-    What people stored stands first among what the user asked for, what agents stored first among the facts. Only a
-    person pins. What an agent wants pinned waits in `commonplace review`.
+    A pinned memory of a person comes first in what the user asked for, one of an agent first among the facts. Only a
+    person can pin: what an agent wants pinned waits in `commonplace review`.
     """
     _check_person(context)
     target = existing_target(context, request.key, request.scope)
@@ -64,7 +64,8 @@ def judge_pin(context: BookContext, key: str, target: Scope, *, is_accepted: boo
 def _check_person(context: BookContext) -> None:
     if not context.is_person:
         raise NotPermitted(
-            "Only a person pins a memory.", hint="Store it with pinned: a person accepts or rejects that in the review."
+            "Only a person can pin a memory.",
+            hint="Store it with pinned: a person accepts or rejects that in the review.",
         )
 
 

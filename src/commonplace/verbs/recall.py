@@ -1,12 +1,10 @@
 """The verbs `recall` and `timeline`: what the book knows about something, and what was stored lately.
 
-Hits are counted as used, and a memory that had expired is active again; nothing else is changed. The tools `search` and
-`fetch` are the pair that ChatGPT's connectors call, with the fields they expect.
+Hits are counted as used, and a memory that had expired is active again; nothing else is changed.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,7 +16,7 @@ from commonplace.guard.audit import Facts, scope_kind
 from commonplace.index.values import EntryCandidate
 from commonplace.memories import lookup
 from commonplace.memories.rows import split_path
-from commonplace.model.errors import EmbedderError, InvalidField, NoteInConflict, NotFound, Unreadable
+from commonplace.model.errors import EmbedderError, InvalidField, NoteInConflict, Unreadable
 from commonplace.model.memory import Memory, Status, Trust, mark_external
 from commonplace.model.results import Hit, HitKind, LaterMemory, MemoryItem, RecallResult
 from commonplace.model.scope import Scope
@@ -26,28 +24,22 @@ from commonplace.recall.candidates import HIDDEN_STATUSES, cut_passage, has_filt
 from commonplace.recall.query import KINDS, MAX_LIMIT, MODES, SORTS, RecallQuery, format_total, is_journal
 from commonplace.recall.ranking import ScoredCandidate
 from commonplace.recall.search import SearchResult, prepare_search, search_indexed
-from commonplace.text.fence import REFERENCE, visible
-from commonplace.text.naming import make_summary, quote
+from commonplace.text.fence import REFERENCE
+from commonplace.text.naming import make_summary
 from commonplace.text.plural import plural
 from commonplace.text.words import QueryTerms, query_terms
 from commonplace.vault.paths import resolve
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.show import JOURNAL_PLACE, RESOURCE_PREFIX, ShowRequest, find_linked, show
+from commonplace.verbs.show import JOURNAL_PLACE, find_linked
 from commonplace.verbs.tool import (
     HIT_FIELDS,
     QUERY_LENGTH,
     Answer,
-    Arguments,
-    Tool,
-    cut_entries,
-    entries_text,
-    entry_data,
     hit_data,
     hit_text,
     make_tool,
     result_schema,
     rows_schema,
-    text_schema,
 )
 from commonplace.verbs.verb import EVERYTHING, SCOPE, TYPE, Access, Arg, verb
 
@@ -55,9 +47,7 @@ if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
 
 _NO_TERMS = QueryTerms(())
-_TRUSTED_LEAST = (Trust.EXTERNAL, Trust.AGENT, Trust.HUMAN)
-SINCE = Arg("only what happened then or later: 2026-11-15, 7d, 2h, yesterday", "TIME", tool_help="2026-11-15, 7d")
-
+SINCE = Arg("only what happened then or later: 2026-11-15, 7d, 2h, yesterday", "TIME", tool_help="since 2026-11-15, 7d")
 SWITCHED_OFF = "Memory is switched off here."  # why there are no hits
 
 
@@ -77,27 +67,27 @@ class RecallRequest(NamedTuple):
     scope: Annotated[str | None, SCOPE] = None
     type: Annotated[str | None, TYPE] = None
     tags: Annotated[
-        Sequence[str], Arg("only with all of these tags", tool_help="all of these", other_option="tag")
+        Sequence[str], Arg("only with all of these tags", tool_help="with all of these", other_option="tag")
     ] = ()
     kinds: Annotated[
         Sequence[str],
         Arg(
             "what to search: memory, journal; or of mail, chat and documents: leaf, summary, digest",
-            tool_help="or leaf, summary",
+            tool_help="memory, journal or leaf",
         ),
     ] = KINDS
     since: Annotated[str | None, SINCE] = None
     until: Annotated[
-        str | None, Arg("only what happened then or earlier: yesterday is its end", "TIME", tool_help="or earlier")
+        str | None, Arg("only what happened then or earlier: yesterday is its end", "TIME", tool_help="up to then")
     ] = None
-    as_of: Annotated[str | None, Arg("what the book said then: 2026-11-15, 2w", "TIME", tool_help="as known then")] = (
+    as_of: Annotated[str | None, Arg("what the book said then: 2026-11-15, 2w", "TIME", tool_help="as it was then")] = (
         None
     )
-    limit: Annotated[int, Arg("show at most so many hits (1 to 100)", minimum=1, maximum=100, tool_help="hits")] = 10
+    limit: Annotated[int, Arg("show at most so many hits (1 to 100)", minimum=1, maximum=100, tool_help="at most")] = 10
     mode: Annotated[str, Arg("how to search", choices=MODES)] = "hybrid"
     sort: Annotated[str, Arg("the order of the hits", choices=SORTS, tool_help="order")] = "score"
     budget_tokens: Annotated[int | None, Arg("show at most so many tokens of text", in_tool=False)] = None
-    related: Annotated[bool, Arg("also what the hits link to", tool_help="and what they link to")] = False
+    related: Annotated[bool, Arg("also what the hits link to", tool_help="also what they link to")] = False
     explain: Annotated[bool, Arg("show what each score is made of", in_tool=False)] = False
     expired: Annotated[bool, Arg("also memories hidden for lack of use", in_tool=False)] = False
     strong: Annotated[bool, Arg("only strong matches")] = False
@@ -108,9 +98,11 @@ class TimelineRequest(NamedTuple):
     """What `timeline` is asked."""
 
     since: Annotated[str | None, SINCE] = None
-    of_session: Annotated[str | None, Arg("only what this session stored", "ID", tool_help="its entries")] = None
+    of_session: Annotated[str | None, Arg("only what this session stored", "ID", tool_help="only of this session")] = (
+        None
+    )
     limit: Annotated[
-        int, Arg("show at most so many entries (1 to 100)", minimum=1, maximum=100, tool_help="entries")
+        int, Arg("show at most so many entries (1 to 100)", minimum=1, maximum=100, tool_help="at most")
     ] = 50
 
 
@@ -169,11 +161,7 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     reason = _explain_nothing(context, query) if not hits else ""
     notices = " ".join(filter(None, (found.notice, context.unusable_notice(folders), context.notice)))
     result = RecallResult((*hits, *linked), found.total, found.hidden, explained, notices, reason)
-    if "leaf" in query.kinds:
-        result = verbs.tree_search.add_leaves(context, query, result)
-    if "summary" in query.kinds or "digest" in query.kinds:
-        result = verbs.tree_nodes.add_nodes(context, query, result)
-    return result
+    return verbs.tree_nodes.add_tree(context, query, result) if {*query.kinds} - {*KINDS} else result
 
 
 def count_elsewhere(context: BookContext, request: RecallRequest) -> dict[str, int]:
@@ -247,11 +235,6 @@ def _explain_nothing(context: BookContext, query: RecallQuery) -> str:
 def _was_superseded(context: BookContext, candidate: EntryCandidate, moment: str) -> bool:
     scope, key = context.locate(candidate.folder, candidate.name)
     return lookup.was_superseded(context.memories, context.folder(scope), key, moment)
-
-
-def _shown_summary(hit: Hit) -> str:
-    """Return the summary of a hit that is shown without its trust."""
-    return mark_external(hit.summary) if hit.trust == Trust.EXTERNAL else hit.summary
 
 
 def make_hit(
@@ -375,57 +358,6 @@ def render_timeline(hits: Sequence[Hit]) -> Answer:
     return Answer({"hits": list(map(hit_data, hits))}, "\n".join([*lines, *map(hit_text, hits)]))
 
 
-def resource_address(path: str) -> str:
-    """Return the address of a file of the book, as MCP resources have it."""
-    return f"{RESOURCE_PREFIX}{quote(path if path.startswith('/') else f'/{path}', safe='/')}"
-
-
-def _search_tool(context: BookContext, given: Arguments) -> Answer:
-    results: dict[str, dict[str, object]] = {}  # one for each memory, at the place of its best entry
-    for hit in recall(context, RecallRequest(given["query"])).hits:
-        summary = _shown_summary(hit) or hit.key
-        title = f"{hit.mark}: {summary}" if hit.mark else summary
-        result = {
-            "id": visible(hit.ref),
-            "title": visible(title),
-            "url": resource_address(hit.path),
-            "strong": hit.strong,
-        }
-        results.setdefault(hit.ref, result)
-    data = {"results": list(results.values())}
-    return Answer(data, json.dumps(data, ensure_ascii=False))
-
-
-def _fetch_tool(context: BookContext, given: Arguments) -> Answer:
-    scope, _, key = given["id"].partition("/")
-    if not key:
-        raise NotFound(
-            "That is not the id of a search result.", hint="Use an id that `search` returned, such as project/KEY."
-        )
-    memory = show(context, ShowRequest(key, scope))
-    meta = memory.meta
-    entries = cut_entries(memory)[0]
-    rows = [entry_data(entry) for entry in entries]
-    labels = {"type": meta.type.value, "status": meta.status.value, "updated": meta.updated}
-    data = {
-        "id": visible(given["id"]),
-        "title": visible(_title(memory)),
-        "text": "\n\n".join(row["text"] for row in rows),
-        "url": resource_address(memory.path),
-        "metadata": {
-            **labels,
-            "trust": str(min((entry.trust for entry in entries), key=_TRUSTED_LEAST.index, default=Trust.HUMAN)),
-            "author": ", ".join(dict.fromkeys(row["author"] for row in rows if row.get("author"))),
-        },
-    }
-    return Answer(data, json.dumps({**data, "text": entries_text(memory, entries)}, ensure_ascii=False))
-
-
-def _title(memory: Memory) -> str:
-    title = memory.meta.summary or memory.key
-    return mark_external(title) if any(entry.trust is Trust.EXTERNAL for entry in memory.entries) else title
-
-
 TOOLS = (
     make_tool(
         recall, "memory_recall", "Recall", "read",
@@ -437,22 +369,5 @@ TOOLS = (
             hidden="object", notice="string",
         ),
         _render_recall,
-    ),
-    Tool(
-        "search", "Search", "recall", "pair",
-        "Find ids and titles for `fetch`.",
-        {"query": {**text_schema("plain words"), "maxLength": QUERY_LENGTH}}, ("query",),
-        result_schema("results", results=rows_schema("id", "title", "url", strong="boolean")),
-        recall.access.value, _search_tool, placed=False,
-    ),
-    Tool(
-        "fetch", "Fetch", "show", "pair",
-        "Read a `search` result in full.",
-        {"id": text_schema("of a result of search")}, ("id",),
-        result_schema(
-            "id", "title", "text", "url",
-            id="string", title="string", text="string", url="string", metadata="object",
-        ),
-        show.access.value, _fetch_tool, placed=False,
     ),
 )  # fmt: skip

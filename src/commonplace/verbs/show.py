@@ -11,7 +11,7 @@ from commonplace.memories import history, lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import CommonplaceError, InvalidKey, NotFound
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import Memory, Status, Trust
+from commonplace.model.memory import Memory, Status, Trust, read_type
 from commonplace.model.results import MemoryItem
 from commonplace.model.scope import Role, Scope, ScopeKind
 from commonplace.recall.dates import read_when
@@ -53,7 +53,9 @@ class ShowRequest(NamedTuple):
 
     key: Annotated[
         str,
-        KEY._replace(help="the memory's key, or its SCOPE/KEY or path as an answer shows it", tool_help="or SCOPE/KEY"),
+        KEY._replace(
+            help="the memory's key, or its SCOPE/KEY or path as an answer shows it", tool_help="KEY or SCOPE/KEY"
+        ),
     ]
     scope: Annotated[
         str | None, SCOPE._replace(help=f"{SCOPE.help}; or {JOURNAL_PLACE}", tool_choices=tuple(map(str, _PLACES)))
@@ -362,6 +364,8 @@ def list_(context: BookContext, request: ListRequest) -> list[MemoryItem]:
     import, clone or sync, until you accept them (`commonplace review --accept KEY`).
     """
     context.check_all(request.everything)
+    if request.type is not None:
+        read_type(request.type)  # refuses a word that is none
     is_on = context.settings.enabled
     folders = context.folders_to_search(request.scope, everything=request.everything) if is_on else []
     unlisted = () if request.hidden else (*_UNLISTED, *context.unseen_statuses)
@@ -427,7 +431,7 @@ TOOLS = (
         "List keys and summaries.",
         {
             **{field.name: field_schema(field) for field in tool_fields(ListRequest)},
-            "limit": {"type": "integer", "description": "rows", "minimum": 1, "maximum": 500, "default": 100},
+            "limit": {"type": "integer", "description": "at most", "minimum": 1, "maximum": 500, "default": 100},
             "after": text_schema("last SCOPE/KEY you got"),
         },
         (),

@@ -15,7 +15,7 @@ from commonplace.memories import lifecycle, relations
 from commonplace.memories.rows import name_link_target, split_key
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField
-from commonplace.model.memory import PIN_PROPOSED, Entry, MemoryType, check_tag
+from commonplace.model.memory import PIN_PROPOSED, Entry, check_tag, read_type
 from commonplace.model.names import check_key
 from commonplace.model.results import SimilarMemory, StoreResult
 from commonplace.model.scope import Scope
@@ -272,10 +272,7 @@ def _read_draft(context: BookContext, request: StoreRequest) -> Draft:
 
 
 def _read_labels(request: StoreRequest) -> lifecycle.Labels:
-    try:
-        wanted = MemoryType(request.type) if request.type is not None else None
-    except ValueError:
-        raise InvalidField(f"type cannot be {request.type!a}.", hint=f"Use one of: {', '.join(MemoryType)}.") from None
+    wanted = read_type(request.type) if request.type is not None else None
     check_field("summary", request.summary)
     return lifecycle.Labels(wanted, tuple(check_tag(str(tag)) for tag in request.tags), request.summary)
 
@@ -330,7 +327,7 @@ def _describe_new_project(context: BookContext, target: Scope) -> str:
     above = os.path.realpath(os.path.expanduser("~"))
     if identity.root not in (above, os.path.dirname(identity.root)):
         return ""
-    return f"{identity.root} has become a project of its own. What holds in every folder belongs in the scope global."
+    return f"{identity.root} is a project of its own now. Facts that hold in every folder belong in the scope global."
 
 
 def _choose_key(context: BookContext, unit: Unit, content: str, *, is_proposal: bool) -> str:

@@ -167,7 +167,7 @@ HIT_FIELDS = ("key", "scope", *ENTRY_FIELDS, "later")  # that every client shoul
 
 def change_schema(**more: str | Schema) -> Schema:
     """Return the output schema of a change, with more fields if need be."""
-    return result_schema(*_CHANGE_FIELDS, **dict.fromkeys(_CHANGE_FIELDS, "string"), **more)
+    return result_schema("key", "revision", **dict.fromkeys(_CHANGE_FIELDS, "string"), **more)
 
 
 # Arguments

@@ -21,13 +21,14 @@ from commonplace.model.tree_results import (
     TopicInfo,
     TreeDrawing,
     TreeLine,
+    WaitingLeaves,
 )
 from commonplace.recall.candidates import cut_passage
 from commonplace.recall.query import RecallQuery
 from commonplace.recall.ranking import ScoredCandidate
 from commonplace.text.naming import make_summary
 from commonplace.text.words import query_terms
-from commonplace.tree.digests import DIGEST_FOLDER, parse_digest_id
+from commonplace.tree.digests import DIGEST_FOLDER, MOST_DAYS, parse_digest_id
 from commonplace.tree.node_search import (
     DIGEST,
     LEAF,
@@ -39,11 +40,11 @@ from commonplace.tree.node_search import (
     topic_id,
 )
 from commonplace.tree.nodes import summary_folder
-from commonplace.tree.retrieve import search_entries
+from commonplace.tree.retrieve import UnitQuery, find_units, search_entries
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.verbs import tree_search
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.tool import QUERY_LENGTH, Answer, make_tool, result_schema
+from commonplace.verbs.tool import QUERY_LENGTH, ROWS, Answer, make_tool, result_schema
 from commonplace.verbs.tree_opening import describe_source, has_tree, make_hit, open_tree
 from commonplace.verbs.verb import Access, Arg, verb
 
@@ -54,9 +55,10 @@ _KINDS = {
     LEAF: HitKind.LEAF,
     UNIT: HitKind.LEAF,
 }
-_MOST_DEPTH, _MOST_DAYS = 5, 3_660
+_MOST_DEPTH = 5
 _MOST_HITS, _DEFAULT_HITS = 100, 20
 _MOST_SOURCES = 8  # references of one hit
+_MOST_BELOW = 50  # units that are looked at for the summaries above them
 _MOST_DRAWN = 200
 _QUERY = Arg("rank by these words and their meaning", "QUERY", max_length=QUERY_LENGTH, tool_help="rank by this")
 
@@ -66,7 +68,7 @@ class QueryGlobalRequest(NamedTuple):
 
     window_days: Annotated[
         int,
-        Arg("the last so many days, today included", "DAYS", option="window", minimum=1, maximum=_MOST_DAYS,
+        Arg("the last so many days, today included", "DAYS", option="window", minimum=1, maximum=MOST_DAYS,
             tool_help="last days"),
     ] = 7  # fmt: skip
     query: Annotated[str, _QUERY] = ""
@@ -119,7 +121,7 @@ def query_global(context: BookContext, request: QueryGlobalRequest) -> NodeHits:
 
     `tree drill-down` leads from a day to its messages.
     """
-    _check_number("window_days", request.window_days, _MOST_DAYS)
+    _check_number("window_days", request.window_days, MOST_DAYS)
     if not context.settings.enabled:
         return NodeHits((), 0, truncated=False)
     tree = open_tree(context)
@@ -201,14 +203,14 @@ def tree_show(context: BookContext, request: TreeShowRequest) -> TreeDrawing:
     chosen = [tree.source(request.source)] if request.source is not None else list(sources)
     reader = NodeReader(tree, sources)
     lines: list[TreeLine] = []
-    waiting: list[tuple[str, int]] = []
+    waiting: list[WaitingLeaves] = []
     is_cut = False
     for source in chosen:
         with tree.reading() as index:
             levels = index.count_nodes(source.id)
             rows, more = _list_nodes(index, source.id, max(levels, default=0), request.limit - len(lines))
         is_cut = is_cut or more
-        waiting.append((source.id, levels.get(0, (0, 0))[1]))
+        waiting.append(WaitingLeaves(source.id, levels.get(0, (0, 0))[1]))
         known = reader.open([row.id for row, _ in rows])
         for row, children in rows:
             title = known[row.id].title if row.id in known else ""
@@ -275,8 +277,14 @@ def find_topic_hits(tree: TreeStore, sources: Sequence[TreeSource], names: Seque
     return make_hits(reader, [reader.open_topic(row) for row in rows], "", _MOST_HITS)[0]
 
 
-def add_nodes(context: BookContext, query: RecallQuery, found: RecallResult) -> RecallResult:
-    """Return what recall found with the summaries or digests that answer among it."""
+def add_tree(context: BookContext, query: RecallQuery, found: RecallResult) -> RecallResult:
+    """Return what recall found with what answers in the tree among it: leaves, summaries, digests, as it was asked."""
+    if "leaf" in query.kinds:
+        found = tree_search.add_leaves(context, query, found)
+    return _add_nodes(context, query, found) if {SUMMARY, DIGEST} & {*query.kinds} else found
+
+
+def _add_nodes(context: BookContext, query: RecallQuery, found: RecallResult) -> RecallResult:
     is_other = query.type is not None or query.tags or query.session is not None or query.as_of is not None
     if is_other or not has_tree(context):
         return found
@@ -290,16 +298,39 @@ def add_nodes(context: BookContext, query: RecallQuery, found: RecallResult) -> 
     )  # fmt: skip
     reader = NodeReader(tree, sources)
     entries = {_id_of(hit): hit for hit in answer.hits}
-    nodes = reader.open(entries)
+    below = _find_below(tree, sources, query) if SUMMARY in query.kinds and query.query.strip() else {}
     hits = [*found.hits]
-    for ident, node in nodes.items():
-        named = reader.open(node.units[:_MOST_SOURCES])
-        hits.append(_make_hit(node, entries[ident], named, query.query))
+    for ident, node in reader.open([*entries, *below]).items():
+        # What is asked for may be in a message of which the summary says nothing: that one is named first.
+        units = [hit.candidate.entry.id for hit in below.get(ident, ())]
+        named = reader.open([*dict.fromkeys((*units, *node.units))][:_MOST_SOURCES])
+        best = max((*below.get(ident, ()), *(entries[one] for one in (ident,) if one in entries)), key=_rank)
+        hits.append(_make_hit(node._replace(units=tuple(named)), best, named, query.query))
     hits.sort(key=lambda hit: (not hit.strong, -hit.score))
     notice = " ".join(filter(None, (found.notice, answer.notice)))
     return RecallResult(
         tuple(hits[: query.limit]), found.total + answer.total, found.hidden, (), notice, "" if hits else found.reason
     )
+
+
+def _find_below(tree: TreeStore, sources: Sequence[TreeSource], query: RecallQuery) -> dict[str, list[ScoredCandidate]]:
+    """Return the units that answer a question by the summary of their leaf, the best first."""
+    asked = UnitQuery(
+        sources, query.query, query.since or "", query.until or "", limit=_MOST_BELOW, mode=query.mode,
+        is_strong=query.strong,
+    )  # fmt: skip
+    units = find_units(tree, asked).hits
+    with tree.reading() as index:
+        parents = index.sealed_in([hit.candidate.no for hit in units])
+    found: dict[str, list[ScoredCandidate]] = {}
+    for hit in units:
+        if hit.candidate.no in parents:
+            found.setdefault(parents[hit.candidate.no], []).append(hit)
+    return found
+
+
+def _rank(hit: ScoredCandidate) -> tuple[bool, float]:
+    return hit.is_strong, hit.score
 
 
 def _id_of(hit: ScoredCandidate) -> str:
@@ -345,15 +376,15 @@ def _render_nodes(found: NodeHits, _: object) -> Answer:
     return Answer(data, tree_search.hits_text(found.hits, heading))
 
 
-_NODES = result_schema("hits", "total", "truncated", hits=tree_search.HIT_ROWS, total="integer", truncated="boolean")
+_NODES = result_schema("hits", "total", "truncated", hits=ROWS, total="integer", truncated="boolean")
 TOOLS = (
     make_tool(
         query_global, "memory_tree_query_global", "What happened lately", "tree",
-        "A digest of the last days of the user's mail and chat, and its days. Paraphrase it; quote only leaves.",
+        "A digest of the last days of mail and chat, and its days. Quote only leaves.",
         _NODES, _render_nodes,
     ),
     make_tool(
-        drill_down, "memory_tree_drill_down", "Go down from a digest or summary", "tree",
+        drill_down, "memory_tree_drill_down", "Go down from a digest", "tree",
         "What a digest, topic or summary is made of, down to the messages.", _NODES, _render_nodes,
     ),
 )  # fmt: skip

@@ -32,12 +32,12 @@ from commonplace.vault.paths import resolve
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import (
     QUERY_LENGTH,
+    ROWS,
     TEXTS,
     Answer,
     hit_text,
     make_tool,
     result_schema,
-    rows_schema,
     shown_fields,
 )
 from commonplace.verbs.tree_opening import has_tree, make_leaf_hit, make_unit_hits, open_tree
@@ -53,7 +53,7 @@ _WORD = lazy(r"[^\W_]+")
 _DAY = 86_400  # seconds
 _QUERY = Arg("rank by these words and their meaning", "QUERY", max_length=QUERY_LENGTH, tool_help="rank by this")
 _WINDOW = Arg("only the last so many days", "DAYS", option="window", minimum=1, maximum=36_600, tool_help="last days")
-_LIMIT = Arg("show at most so many (1 to 100)", minimum=1, maximum=100, tool_help="hits")
+_LIMIT = Arg("show at most so many (1 to 100)", minimum=1, maximum=100, tool_help="at most")
 
 
 class SearchEntitiesRequest(NamedTuple):
@@ -336,7 +336,6 @@ def find_leaf(context: BookContext, ref: str) -> Memory | None:
 
 _OUTSIDE = {"source": "tree", "trust": "external"}
 _NOBODY = "Nobody and nothing of that name is mentioned."
-HIT_ROWS = rows_schema("ref", "text", "author", "trust", "time", "title", "tree")
 
 
 def unit_data(hit: Hit) -> dict[str, Any]:
@@ -395,31 +394,30 @@ _HITS = result_schema(
     "hits",
     "total",
     "truncated",
-    hits=HIT_ROWS,
+    hits=ROWS,
     total="integer",
     truncated="boolean",
-    authors=rows_schema("author", units="integer"),
+    authors=ROWS,
 )
-_ENTITY_ROWS = rows_schema("canonical_id", "kind", "surface", "last_seen", mention_count="integer")
 TOOLS = (
     make_tool(
-        search_entities, "memory_tree_search_entities", "Find people and things in mail and chat", "tree",
-        "Find people, tickets, links, files that the user's mail, chat and documents mention; returns ids.",
-        result_schema("entities", entities=_ENTITY_ROWS),
+        search_entities, "memory_tree_search_entities", "Find people and things", "tree",
+        "Find people, tickets, links, files that mail and chat mention; returns their canonical_id.",
+        result_schema("entities", entities=ROWS),
         _render_entities,
     ),
     make_tool(
-        query_topic, "memory_tree_query_topic", "What is said about a person or thing", "tree",
-        "Everything in the user's mail, chat and documents that mentions an entity.", _HITS, _render_hits,
+        query_topic, "memory_tree_query_topic", "Ask about a person or thing", "tree",
+        "What mail, chat and documents say of an entity.", _HITS, _render_hits,
     ),
     make_tool(
         query_source, "memory_tree_query_source", "Search mail, chat, documents", "tree",
-        "Search the user's mail, chat or documents, by source and time; also says who writes most.",
+        "Search mail, chat, documents by source and time; also says who writes most.",
         _HITS, _render_hits,
     ),
     make_tool(
         fetch_leaves, "memory_tree_fetch_leaves", "Read leaves in full", "tree",
         "Read what hits name, whole. Quote only from this; cite as [^1] with a footnote `[^1]: REF · SOURCE`.",
-        result_schema("hits", "missing", hits=HIT_ROWS, missing=TEXTS), _render_leaves,
+        result_schema("hits", "missing", hits=ROWS, missing=TEXTS), _render_leaves,
     ),
 )  # fmt: skip

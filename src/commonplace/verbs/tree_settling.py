@@ -20,6 +20,7 @@ from commonplace.tree.store import TreeStore
 from commonplace.vault.paths import PRIVATE
 from commonplace.vault.port import UNUSABLE, Write
 from commonplace.verbs.context import BookContext, log
+from commonplace.verbs.summarising import open_model_summaries
 from commonplace.verbs.tree_nodes import today
 
 _DAYS = 7
@@ -32,7 +33,7 @@ def settle_tree(
     context: BookContext, tree: TreeStore, seconds: float | None = None, tell: Callable[[int, int], None] | None = None
 ) -> SettleCounts:
     """Do what is left to do in the tree, then bring the digest for agents up to it."""
-    done = settle(tree, seconds, tell)
+    done = settle(tree, seconds, tell, open_model_summaries(context))
     try:
         _renew_prefetch(context, tree)
     except CommonplaceError as error:  # what was settled stays; an old digest is told for two days at most

@@ -231,7 +231,7 @@ KEY = Arg("the memory's key, such as testing-framework", is_positional=True, too
 SCOPE = Arg(
     "session, agent, project or global; or another one by its id: project:ID",
     tool_choices=("session", "agent", "project", "global"),
-    tool_help="whose",
+    tool_help="the scope",
 )
 TYPE = Arg(
     "user, feedback, project or reference",

@@ -46,9 +46,9 @@ from commonplace.vault.port import FileKind
 _MOST_BYTES = 20_000_000
 _RUN_MODE = 0o700
 _WRITE_BITS = 0o222
-_INSIDE = "Keep the real file inside that folder, or add by hand what `--dry-run` shows."
-_WRITABLE = "Make it writable, or add by hand what `--dry-run` shows."
-_BY_HAND = "Connect as its owner, or with the real file; or add by hand what `--dry-run` shows."
+_INSIDE = "Keep the real file inside that folder, or make the change that `--dry-run` shows by hand."
+_WRITABLE = "Make it writable, or make the change that `--dry-run` shows by hand."
+_BY_HAND = "Connect as its owner, or with the real file; or make the change that `--dry-run` shows by hand."
 
 
 class FileSnapshot(NamedTuple):
@@ -119,7 +119,7 @@ def _follow_links(snapshot: FileSnapshot) -> FileSnapshot:
         raise HostFileUnusable(f"{links[0]} is a link to a place{where}; nothing was changed.", hint=_INSIDE)
     folder = os.path.dirname(real) if links[-1] == snapshot.path else os.path.realpath(links[-1])
     if not os.path.isdir(folder):
-        raise HostFileUnusable(f"{links[-1]} is a link to a place that is not there.", hint=_BY_HAND)
+        raise HostFileUnusable(f"{links[-1]} is a link to a place that does not exist.", hint=_BY_HAND)
     file = os.path.relpath(real, within).replace(os.sep, "/")
     return snapshot._replace(linked_base=within, linked_file=file)
 

@@ -45,6 +45,10 @@ class NodeRows(UnitRows):
         """Return numbers and names of labels that changed; a label that is gone has no name."""
         return self._run("changed_labels", limit).fetchall()
 
+    def mark_labels(self, names: Collection[str]) -> None:
+        """Mark labels as changed, as far as there are such."""
+        self._run("mark_labels", json.dumps(sorted(names)))
+
     def unmark_labels(self, numbers: Collection[int]) -> None:
         """Take the marks off labels."""
         self._run_each("unmark_label", [(number,) for number in numbers])
@@ -53,9 +57,9 @@ class NodeRows(UnitRows):
 
     def set_nodes(self, folder: str, name: str, nodes: Sequence[NodeRow]) -> None:
         """Set which nodes a file has, and take the mark off it."""
-        known = {node.id: node for node in self.nodes_of(folder, name)}
         wanted = {node.id for node in nodes}
-        for node in known.values():
+        known = {node.id: node for node in self.nodes(wanted)}  # of whatever file: it may have been moved
+        for node in self.nodes_of(folder, name):
             if node.id not in wanted:
                 self._run("drop_node", self._space, node.id, folder, name)
                 self._run("unseal", self._space, node.id)
@@ -107,6 +111,10 @@ class NodeRows(UnitRows):
     def count_nodes(self, source: str | None = None) -> Mapping[int, tuple[int, int]]:
         """Return how many nodes each level has, and how many of them wait to be sealed."""
         return {level: (number, waiting) for level, number, waiting in self._run_here("count_nodes", source)}
+
+    def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
+        """Return the summary of the leaf that each of these units is in."""
+        return {no: parent for no, parent in self._run("sealed_in", json.dumps(sorted(numbers)), self._space) if parent}
 
     def entry_numbers(self, folder: str, name: str) -> Sequence[int]:
         """Return the numbers of the current entries of a file, in order."""

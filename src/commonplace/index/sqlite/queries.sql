@@ -337,7 +337,7 @@ END;
 SELECT e.folder, e.name, e.text, CASE WHEN m.given THEN m.summary ELSE '' END, m.status,
        e.trust = 'external'
 FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
-WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
+WHERE e.space = ? AND e.print = ? AND e.print <> '' AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
 
 -- name: marked
 SELECT no FROM mark WHERE word = ? ORDER BY no DESC LIMIT ?;
@@ -594,6 +594,9 @@ SELECT count(*) FROM changed_label;
 -- name: count_in_states
 SELECT count(*) FROM node WHERE space = ? AND state > 0;
 
+-- name: mark_labels
+INSERT OR IGNORE INTO changed_label (label) SELECT number FROM label WHERE label IN (SELECT value FROM json_each(?));
+
 -- name: unmark_label
 DELETE FROM changed_label WHERE label = ?;
 
@@ -648,6 +651,12 @@ FROM node INDEXED BY node_written WHERE space = ? AND model != ? AND level > 0 O
 -- name: count_nodes
 SELECT level, count(*), sum(parent = '') FROM node WHERE space = ?1 AND (?2 IS NULL OR source = ?2) GROUP BY level ORDER BY level;
 
+-- name: sealed_in
+SELECT e.no, (
+    SELECT n.parent FROM node n INDEXED BY node_file WHERE n.space = e.space AND n.folder = e.folder AND n.name = e.name
+    AND n.level = 0 AND n.place <= e.place ORDER BY n.place DESC LIMIT 1)
+FROM json_each(?) asked CROSS JOIN entry e ON e.no = asked.value AND e.space = ?;
+
 -- name: entry_numbers
 SELECT no FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL ORDER BY place;
 
@@ -671,7 +680,8 @@ SELECT label, surface FROM label WHERE label IN (SELECT value FROM json_each(?))
 
 -- name: mention_spans
 SELECT DISTINCT e.no, e.folder, e.name, e.moment, e.author, (
-    SELECT json_extract(item.value, '$[1]') FROM json_each(e.extra) item WHERE json_extract(item.value, '$[0]') = 'signals')
+    SELECT json_extract(item.value, '$[1]') FROM json_each(CASE e.extra WHEN '' THEN '[]' ELSE e.extra END) item
+    WHERE json_extract(item.value, '$[0]') = 'signals')
 FROM json_each(?) asked CROSS JOIN label l ON l.label = asked.value
 CROSS JOIN mention m ON m.label = l.number
 CROSS JOIN entry e ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL

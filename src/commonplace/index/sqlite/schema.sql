@@ -92,7 +92,7 @@ CREATE TABLE entry (
     extra TEXT NOT NULL,                      -- a JSON list of its other attributes; empty if it has none
     recorded_from TEXT NOT NULL, recorded_to TEXT,
     moment TEXT NOT NULL,                     -- when it happened, else when it was recorded
-    print TEXT NOT NULL,                      -- of its words: equal ones are near duplicates
+    print TEXT NOT NULL,                      -- of its words: equal ones are near duplicates; none in the tree
     worded INTEGER NOT NULL DEFAULT 0,        -- whether entry_words has it yet
     embedded INTEGER NOT NULL DEFAULT 0,      -- whether vector has it yet
     labelled INTEGER NOT NULL DEFAULT 0       -- whether mention has it yet, in the tree
@@ -102,7 +102,7 @@ CREATE INDEX entry_of ON entry (space, folder, name, place);
 -- kept or left out, by.
 CREATE INDEX entry_place ON entry (no, space, folder, thread, turn, recorded_to, moment, author);
 CREATE INDEX entry_closed ON entry (space, folder, name) WHERE recorded_to IS NOT NULL;
-CREATE INDEX entry_by_print ON entry (space, print) WHERE recorded_to IS NULL;
+CREATE INDEX entry_by_print ON entry (space, print) WHERE recorded_to IS NULL AND print <> '';
 CREATE INDEX entry_unworded ON entry (no) WHERE worded = 0;
 CREATE INDEX entry_unembedded ON entry (no) WHERE embedded = 0;
 CREATE INDEX entry_in_thread ON entry (space, folder, thread, turn) WHERE thread IS NOT NULL;
@@ -164,7 +164,7 @@ CREATE TRIGGER file_changed AFTER UPDATE OF revision ON memory WHEN new.revision
 CREATE TRIGGER file_gone AFTER DELETE ON memory WHEN old.folder >= '/tree/' AND old.folder < '/tree0' BEGIN INSERT INTO changed_file SELECT old.space, old.folder, old.name WHERE NOT EXISTS (SELECT 1 FROM changed_file m WHERE m.space = old.space AND m.folder = old.folder AND m.name = old.name); END;
 CREATE TRIGGER unit_put AFTER INSERT ON entry WHEN new.id >= 'u-' AND new.id < 'u.' BEGIN INSERT INTO changed_hour SELECT new.space, substr(new.moment, 1, 13) WHERE NOT EXISTS (SELECT 1 FROM changed_hour m WHERE m.space = new.space AND m.hour = substr(new.moment, 1, 13)); END;
 CREATE TRIGGER unit_gone AFTER DELETE ON entry WHEN old.id >= 'u-' AND old.id < 'u.' BEGIN INSERT INTO changed_hour SELECT old.space, substr(old.moment, 1, 13) WHERE NOT EXISTS (SELECT 1 FROM changed_hour m WHERE m.space = old.space AND m.hour = substr(old.moment, 1, 13)); END;
-CREATE TRIGGER unit_ended AFTER UPDATE OF recorded_to ON entry WHEN old.id >= 'u-' AND old.id < 'u.' BEGIN INSERT INTO changed_hour SELECT old.space, substr(old.moment, 1, 13) WHERE NOT EXISTS (SELECT 1 FROM changed_hour m WHERE m.space = old.space AND m.hour = substr(old.moment, 1, 13)); END;
+CREATE TRIGGER unit_ended AFTER UPDATE OF recorded_to ON entry WHEN old.id >= 'u-' AND old.id < 'u.' BEGIN INSERT INTO changed_hour SELECT old.space, substr(old.moment, 1, 13) WHERE NOT EXISTS (SELECT 1 FROM changed_hour m WHERE m.space = old.space AND m.hour = substr(old.moment, 1, 13)); INSERT INTO changed_label SELECT m.label FROM mention m WHERE m.no = old.no AND NOT EXISTS (SELECT 1 FROM changed_label c WHERE c.label = m.label); END;
 CREATE TRIGGER mention_put AFTER INSERT ON mention BEGIN INSERT INTO changed_label SELECT new.label WHERE NOT EXISTS (SELECT 1 FROM changed_label m WHERE m.label = new.label); END;
 CREATE TRIGGER mention_gone AFTER DELETE ON mention BEGIN INSERT INTO changed_label SELECT old.label WHERE NOT EXISTS (SELECT 1 FROM changed_label m WHERE m.label = old.label); END;
 

@@ -95,14 +95,14 @@ class SqliteTransaction(NodeRows):
     def _add(self, folder: str, name: str, place: int, recorded: EntryInterval) -> None:
         entry, turn = recorded.entry, turn_of(recorded.entry)
         tags = encode_tags(entry.tags)
-        # Nobody stores near duplicates of what is in the tree: it needs no marks.
-        is_marked = recorded.end is None and not is_of_tree(folder)
-        marks = word_hashes(entry.text, self._space) if is_marked else ()
+        # Nobody stores near duplicates of what is in the tree: it needs neither a print nor marks.
+        is_memory = not is_of_tree(folder)
+        marks = word_hashes(entry.text, self._space) if is_memory and recorded.end is None else ()
         added = self._run_here(
             "add_entry", folder, name, place, entry.id, entry.time, entry.text, entry.trust.value,
             *entry[4:10],  # author to seq
             turn, tags, encode_extra(entry.extra), recorded.start, recorded.end, entry.occurred or entry.time,
-            fingerprint(entry.text),
+            fingerprint(entry.text) if is_memory else "",
         )  # fmt: skip
         self._run_each("put_mark", [(mark, added.lastrowid) for mark in marks])
         if turn is not None:

@@ -16,6 +16,7 @@ from commonplace.tree.source import MAX_MESSAGE, FileSet, ReadOptions, Signal, S
 NAME = "eml"
 KIND: SourceKind = "email"
 
+_NOTES = (".md", ".markdown")
 _MAX_TRIED = 20  # files whose beginning is looked at
 _START = 8_000  # bytes
 _HEADER = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:\d{1,12}\s*\n\s*)?(?:>?From [^\n]*\n)?[!-9;-~]{1,200}[ \t]*:")
@@ -26,9 +27,11 @@ _APPLE_FOLDERS = re.compile(r"\.mbox$", re.IGNORECASE)
 
 
 def matches(files: FileSet) -> bool:
-    """Return whether there is an .eml or .emlx file that begins with a header."""
-    names = [name for name in files.names if _is_named_so(name)][:_MAX_TRIED]
-    return any(begins_mail(files, name) for name in names)
+    """Return whether there is an .eml or .emlx file that begins with a header: a mail among notes makes no mailbox."""
+    names = [name for name in files.names if _is_named_so(name)]
+    if len(names) < sum(name.lower().endswith(_NOTES) for name in files.names):
+        return False
+    return any(begins_mail(files, name) for name in names[:_MAX_TRIED])
 
 
 def read(files: FileSet, options: ReadOptions) -> Iterator[SourceUnit | SkippedUnit]:

@@ -76,7 +76,7 @@ def _read_mailbox(files: FileSet, name: str, options: ReadOptions) -> Iterator[S
                 if message.data is None:
                     yield SkippedUnit(place, "too_large")
                     continue
-                is_labelled = b"\nX-Gmail-Labels:" in message.data[:20_000]
+                is_labelled = b"\nX-Gmail-Labels:" in b"\n" + message.data[:20_000]
                 origin = MailOrigin(
                     place=place,
                     me=options.me,

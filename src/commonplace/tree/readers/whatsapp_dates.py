@@ -25,6 +25,7 @@ _HEAD = lazy(
     r"(?P<before>[^\d\n\[\]:]{1,24})(?P<hour>\d{1,2})[:.](?P<minute>\d\d)(?(bracket)(?:[:.](?P<second>\d\d))?)(?!\d)"
     r"(?P<after>[^\d\n\[\]:]{0,24}?)(?(bracket)\]|(?:\s[-\u2013\u2014]\s|(?P<comma>,\s)))\s?"
 )
+_KOREAN = lazy("오전|오후")  # before noon, after noon
 _ORDERS = {"dmy": (2, 1, 0), "mdy": (2, 0, 1), "ymd": (0, 1, 2)}  # where year, month and day are
 _BUDDHIST = 543
 
@@ -62,8 +63,10 @@ def split_head(line: str) -> LineHead | None:
     if not folded[:1].isdigit() and not folded.startswith("["):
         return None
     head = _HEAD.match(folded)
-    if head is None or (head["comma"] and not any(map(str.isalpha, head["sep"]))):
-        return None  # a comma ends the time only where the numbers of the date are followed by words, as in Korea
+    if head is None or (
+        head["comma"] and not any(map(str.isalpha, head["sep"])) and not _KOREAN.search(head["before"])
+    ):
+        return None  # a comma ends the time only in Korea
     parts = (head["a"], head["b"], head["c"])
     return LineHead(
         numbers=(int(parts[0]), int(parts[1]), int(parts[2])),
