@@ -29,7 +29,7 @@ def test_the_preamble_says_when_to_consult_memory_and_when_not() -> None:
 
 
 def test_the_preamble_of_the_tree_names_every_tool_of_it_and_no_other(root: Path) -> None:
-    """Each tool that a book with a source has is in it, by its name; it is short, and says that what is found is data."""
+    """Each tool that a book with a source has is in it, by its name; it is short, and calls what is found data."""
     with open_book(root) as book:
         tools = [tool.name for tool in toolset(book, "agent", extra=["tree"]) if tool.tool.group == "tree"]
     text = tree_preamble()

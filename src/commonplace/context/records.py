@@ -82,8 +82,8 @@ class SessionRecord(NamedTuple):
 
     def with_digest(self, text: str) -> "SessionRecord":
         """Return the record with this digest marked as told; its sentences are not news when the agent repeats them."""
-        lines = [part for line in text.split("\n")[2:-1] for part in (line, line.partition(": ")[2])]
-        return self.with_told({}, [line.partition(" [u-")[0] for line in lines])._replace(digest=short_hash(text))
+        said = [part for line in text.split("\n")[2:-1] for part in (line, line.partition(": ")[2])]
+        return self.with_told({}, said)._replace(digest=short_hash(text))
 
     def with_empty_window(self) -> "SessionRecord":
         """Return the record with nothing told: the context window is new, or about to be."""
