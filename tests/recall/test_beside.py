@@ -238,7 +238,7 @@ def test_a_command_ends_with_its_answer(
     assert run("recall", QUESTION).status == 0
     assert not model.beside
     done = len(model.texts)
-    assert f"{NOTES - done} entries to embed: each recall goes on with it, `commonplace" in run("status").out
+    assert f"{NOTES - done} entries to embed: each recall embeds some, `commonplace" in run("status").out
     assert run("status", "--json").answer()["unembedded"] == NOTES - done
     assert run("doctor", "reindex", "--vectors").out == f"{NOTES - done} entries embedded.\n"
     assert run("status", "--json").answer()["unembedded"] == 0 and "to embed" not in run("status").out

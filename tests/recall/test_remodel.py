@@ -98,7 +98,7 @@ def test_a_question_waits_a_moment(root: Path, model: SlowModel) -> None:
     assert answer.hits[0].key == "zebra"
     assert model.seconds <= 1.3 and 15 <= len(model.texts) <= 25
     left = 85 - (len(model.texts) - 1)
-    assert answer.notice.startswith(f"{left} of 85 entries are not embedded yet, and were judged by words alone.")
+    assert answer.notice.startswith(f"{left} of 85 entries are not embedded yet and were matched by words alone.")
     assert "commonplace doctor reindex --vectors" in answer.notice
 
 
