@@ -34,6 +34,7 @@ DIGEST_PREFIX = "digest-"
 PERIODS: tuple[PeriodKind, ...] = ("day", "week", "month", "year")
 MOST_DAYS = 3_660  # of a window
 _WRITTEN = 50  # pages in one unit of work
+_MOST_DAYS = 366  # that are looked at in one round
 HOUR = len("2026-11-15T09")
 _DAY = timedelta(days=1)
 _CITED = lazy(r"\[(u-[0-9a-f]{20})\]")
@@ -111,14 +112,19 @@ class DigestPages:
         self.written = 0
 
     def renew(self) -> bool:
-        """Do what is marked for one year; return whether there was something."""
+        """Do what is marked for as many days as a year has; return whether there was something."""
         space, index_of = self._tree.memories.space, self._tree.memories.index
         with self._tree.reading() as index:
             marked = index.changed_hours()
         if not marked:
             return False
-        year = local_day(marked[0]).year
-        hours = [hour for hour in marked if local_day(hour).year == year]
+        hours: list[str] = []
+        found: set[date] = set()
+        for hour in marked:
+            found |= days_of_hours([hour])
+            if len(found) > _MOST_DAYS:
+                break
+            hours.append(hour)
         days = sorted(days_of_hours(hours))
         with index_of.transaction(space) as index:
             if not days:  # of times that are on no calendar
@@ -268,15 +274,6 @@ def _utc(day: date) -> str:
     except (OverflowError, ValueError, OSError):
         moment = datetime(day.year, day.month, day.day, tzinfo=UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
-
-
-def local_day(hour: str) -> date:
-    """Return the day on which an hour (2026-11-15T09, UTC) begins here."""
-    try:
-        moment = datetime.fromisoformat(f"{hour}:00:00+00:00")
-        return moment.astimezone().date()
-    except (OverflowError, ValueError, OSError):
-        return date.min
 
 
 def days_of_hours(hours: Iterable[str]) -> set[date]:

@@ -26,7 +26,7 @@ from commonplace.tree.periods import Period, PeriodKind, period_of
 from commonplace.tree.retrieve import open_leaves, search_entries
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.tree.topics import TOPIC_FOLDER, topic_text
-from commonplace.tree.units import LEAF_PREFIX, UNIT_PREFIX, TreeUnit
+from commonplace.tree.units import LEAF_PREFIX, UNIT_PREFIX, TreeUnit, read_unit
 from commonplace.vault.paths import resolve
 
 TOPIC_PREFIX = "topic-"
@@ -144,17 +144,24 @@ class NodeReader:
         )  # fmt: skip
 
     def _open_units(self, idents: Sequence[str]) -> dict[str, TreeNode]:
+        """Return units as the index has them, and leaves from their files."""
+        kinds = {str(source.folder): source.kind for source in self._sources}
+        with self._tree.reading() as index:
+            items = index.units([ident for ident in idents if ident.startswith(UNIT_PREFIX)])
         found = {}
-        for ident, leaf in open_leaves(self._tree, idents).items():
+        for item in items:
+            kind = kinds.get("/".join(item.folder.split("/")[:3]), "document")
+            unit = read_unit(item.entry, kind=kind, folder=item.folder, name=item.name)
+            found[unit.id] = TreeNode(
+                unit.id, UNIT, unit.title, unit.text, unit.occurred, unit.occurred, unit.source, 0, units=(unit.id,),
+                path=f"{unit.folder}/{unit.name}.md", author=unit.author.name or unit.author.address or None, unit=unit,
+            )  # fmt: skip
+        for ident, leaf in open_leaves(self._tree, [one for one in idents if one.startswith(LEAF_PREFIX)]).items():
             first, moments = leaf.units[0], [unit.occurred for unit in leaf.units if unit.occurred]
-            is_leaf = ident == leaf.leaf
+            units = tuple(unit.id for unit in leaf.units)
             found[ident] = TreeNode(
-                ident, LEAF if is_leaf else UNIT, first.title, leaf.text, min(moments, default=""),
-                max(moments, default=""), first.source, 0,
-                tuple(unit.id for unit in leaf.units) if is_leaf else (), tuple(unit.id for unit in leaf.units),
-                path=f"{first.folder}/{first.name}.md",
-                author=None if is_leaf else first.author.name or first.author.address or None,
-                unit=None if is_leaf else first,
+                ident, LEAF, first.title, leaf.text, min(moments, default=""), max(moments, default=""), first.source,
+                0, units, units, path=f"{first.folder}/{first.name}.md",
             )  # fmt: skip
         return found
 
