@@ -40,7 +40,7 @@ from commonplace.tree.nodes import (
 )
 from commonplace.tree.store import TreeSource, TreeStore
 from commonplace.tree.topics import TOPIC_FOLDER, read_topic
-from commonplace.tree.units import TreeUnit, divide_into_leaves, first_unit_of, read_unit
+from commonplace.tree.units import Leaf, TreeUnit, divide_into_leaves, first_unit_of, read_unit
 from commonplace.vault.paths import KEEPER, TREE, resolve
 
 MOST_CHILDREN, MOST_TOKENS = 10, 50_000  # of a node
@@ -260,9 +260,12 @@ class Sealer:
     def _read_leaves(self, index: Transaction, children: Sequence[NodeRow]) -> list[tuple[TreeUnit, str]]:
         """Return the units of leaves with their texts."""
         found: list[tuple[TreeUnit, str]] = []
+        leaves: dict[tuple[str, str], dict[str, Leaf]] = {}  # of each file, which several children may be of
         for child in children:
-            units = _read_units(index, child.folder, child.name, "")
-            leaf = next((leaf for leaf in divide_into_leaves(units) if leaf.id == child.id), None)
+            place = (child.folder, child.name)
+            if place not in leaves:
+                leaves[place] = {leaf.id: leaf for leaf in divide_into_leaves(_read_units(index, *place, ""))}
+            leaf = leaves[place].get(child.id)
             found += [(unit, unit.text) for unit in leaf.units] if leaf is not None else []
         return found
 
