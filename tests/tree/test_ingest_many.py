@@ -217,7 +217,9 @@ def test_what_the_index_lacks_is_mended_before_another_source_comes(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize(("messages", "moments"), depths((150, (0.6,)), (2_000, (0.02, 0.3, 0.5, 0.75, 0.98))))
+@pytest.mark.parametrize(
+    ("messages", "moments"), depths((150, (0.6,)), (600, (0.3, 0.75)), (2_000, (0.02, 0.3, 0.5, 0.75, 0.98)))
+)
 def test_a_process_is_killed(tmp_path: Path, messages: int, moments: tuple[float, ...]) -> None:
     """An ingest that gets a SIGKILL at some part of the files it writes is run again, and has the same messages and the
     same files as one that was not killed."""

@@ -24,7 +24,7 @@ from tests.tree.crash_points import (
 from tests.tree.settle_checks import check_rows, count_sealed, find_faults, node_rows
 from tests.tree.settle_scenes import LATER, SCENES, make_scenes, settle
 
-POINTS = depths(2, 10, None)  # of each scene in `make test` and `make deep`; every one in the long form
+POINTS = depths(2, 4, None)  # of each scene in `make test` and `make deep`; every one in the long form
 LEAST = {
     "first": 500, "growth": 100, "deletion": 300, "documents": 60, "forgotten": 250, "years": 650, "topics": 250,
     "dormancy": 50, "revival": 120,
