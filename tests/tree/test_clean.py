@@ -80,7 +80,18 @@ ATTRIBUTIONS = [
     "在 2026-11-12 09:30:00，\"Bob Ray\" <bob@example.org> 写道：",
     "2026年11月12日(木) 9:30 Bob Ray <bob@example.org>:",
     "2026/11/12 9:30、Bob Ray <bob@example.org>のメール:",
+    "---- On Thu, 12 Nov 2026 09:30:00 +0000 Bob Ray <bob@example.org> wrote ----",
+    "---- Le jeu., 12 nov. 2026 09:30:00 +0100 Bob Ray <bob@example.org> a écrit ---",
 ]  # fmt: skip
+SHORT_ATTRIBUTIONS = [
+    "Bob a écrit :",
+    "Bob Ray ha scritto:",
+    "Bob van den Berg schreef:",
+    "bob wrote:",
+    "Bob Ray wrote on Thursday:",
+    "Bob escribió el jueves:",
+    "Bob Ray via beekeepers wrote:",
+]
 
 
 @pytest.mark.parametrize("line", ATTRIBUTIONS)
@@ -99,6 +110,35 @@ def test_below_an_attribution_a_quote_needs_no_marks(line: str) -> None:
     """Web mails lose the marks: below a whole attribution everything is quoted, though not what a mail begins with."""
     found = clean_text(f"Thursday is fine.\n\n{line}\n\n{PARENT}\n", kind="email", title="Re: Budget", earlier=None)
     assert found.text == "Thursday is fine."
+
+
+@pytest.mark.parametrize("line", SHORT_ATTRIBUTIONS)
+def test_a_short_attribution_without_a_day_is_cut_where_a_quote_follows(line: str) -> None:
+    """Who wrote is enough for an attribution right above a quote; elsewhere the same words are the author's."""
+    text = f"Thursday is fine.\n\n{line}\n> Which day?\n\nThe large room."
+    found = clean_text(text, kind="email", title="Re: Budget", earlier=None)
+    assert found.text == "Thursday is fine.\n\nThe large room."
+    own = f"Thursday is fine.\n\n{line}\nNo, never."
+    assert clean_text(own, kind="email", title="Re: Budget", earlier=None).text == own
+
+
+def test_a_quote_may_stand_behind_its_attribution() -> None:
+    """A mail program that puts the quote on the line of its attribution has both cut, and what follows too."""
+    line = "On Thu, 12 Nov 2026 at 9:30, Bob Ray<bob@example.org> wrote:   Which day do you want?"
+    text = f"Thursday is fine.\n\n  {line}\n\nAnd which room?"
+    assert clean_text(text, kind="email", title="Re: Budget", earlier=None).text == "Thursday is fine."
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["##- Please type your reply above this line -##", "=-=-= Antworten Sie bitte oberhalb dieser Zeile =-=-="],
+)
+def test_what_a_help_desk_repeats_below_its_line_is_cut(line: str) -> None:
+    """An answer to a help desk ends where the line says; the help desk's own mail, which begins with it, stays."""
+    own = f"{line}\n\nYour request was updated.\n\nWe have sent you a new jacket."
+    found = clean_text(f"No, my money.\n\n{own}", kind="email", title="Re: Ticket", earlier=None)
+    assert found.text == "No, my money."
+    assert "a new jacket" in clean_text(own, kind="email", title="Re: Ticket", earlier=None).text
 
 
 HEADERS = [

@@ -35,11 +35,24 @@ _ENDS_WITHADDRESS = lazy(r"[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+[>)\]] ?:\Z")
 _SENTENCE_END = lazy(r"[^\W\d_]{5}[.!?] +[A-ZÀ-ÖØ-ÞА-Я]\w")  # no abbreviation is as long
 QUOTE_NOISE = lazy(r"\s*[>＞]\s*(?:[>＞]|[-_=]{2})")  # a quote in a quote, or a signature in one
 _COLONS = (":", "：")
+_GAP = lazy(r":[ \xa0]{2,}(?=\S)")  # some programs put the quote behind its attribution, on the same line
+_MOST_WORDS = 8  # of an attribution without an address or a day: "Ann van den Berg wrote on Wednesday:"
+_MOST_BEHIND = 2  # of these behind its verb
 
 
 def may_end_attribution(line: str) -> bool:
     """Return whether an attribution may end with a line."""
     return line.endswith(_COLONS) and len(line) <= MAX_LINE
+
+
+def is_whole_attribution(line: str) -> bool:
+    """Return whether a line is an attribution between dashes, or one with the quote right behind it."""
+    if line[0] in "-—–":
+        framed = _FRAMED.match(line) if len(line) <= MAX_LINE else None
+        return framed is not None and is_attribution(f"{framed[1]}:")
+    gap = _GAP.search(line[:MAX_LINE])
+    head = line[: gap.start() + 1].lstrip() if gap else ""
+    return _begins_attribution(head) and bool(_VERB.search(head)) and is_attribution(head)
 
 
 def is_attribution(text: str) -> bool:
@@ -64,10 +77,11 @@ def may_be_attribution(text: str) -> bool:
     has_day, has_time = bool(_DAY.search(text)), bool(_TIME.search(text))
     if (has_day and has_time) or ADDRESS.search(text):
         return True
-    if not _VERB.search(text):
+    verb = _VERB.search(text)
+    if verb is None:
         return False
-    names = _VERB.sub(" ", text).split()
-    return has_day or has_time or (len(names) <= 5 and not any(name[0].islower() for name in names))
+    is_short = len(text.split()) <= _MOST_WORDS and len(text[verb.end() :].split()) <= _MOST_BEHIND
+    return has_day or has_time or is_short
 
 
 def find_attribution(lines: Sequence[str], *, is_sure: bool) -> int:
@@ -163,6 +177,12 @@ _FORWARDED = lazy(
     r"|vidarebefordra|videresend|przekazan|пересыл|пересланн|переадресован|перенаправлен|转发|轉寄|轉發|転送|전달",
     re.I,
 )
+_REPLY_ABOVE = lazy(
+    r"(?:repl|respon|respuest|antwort|répon|rispo|antwoord|svar|odpow).{0,40}"
+    r"(?:above|oberhalb|über dies|au-dessus|encima|sobre esta|sopra|acima|boven|ovanför|over denne|powyżej).{0,20}"
+    r"(?:line|zeile|linie|ligne|línea|linea|linha|regel|lijn|linje|rad\b|lini)",
+    re.I,
+)
 _END_FORWARDED = lazy(r"[-\s]{2,80}end forwarded message", re.I)
 
 
@@ -170,6 +190,11 @@ def is_original_mark(line: str) -> bool:
     """Return whether a line says that the message below is answered: "-----Original Message-----"."""
     found = _FRAMED.match(line) if len(line) <= MAX_LINE else None
     return bool(found and _ORIGINAL.search(found[1]) and not _FORWARDED.search(found[1]))
+
+
+def is_reply_mark(line: str) -> bool:
+    """Return whether a line is that of a help desk: "##- Please type your reply above this line -##"."""
+    return line[0] in "#-=" and len(line) <= 120 and bool(_REPLY_ABOVE.search(line))
 
 
 def is_frame(line: str) -> bool:
