@@ -66,11 +66,16 @@ def _print_ingest(screen: Screen, result: IngestResult) -> None:
         _print_skipped(screen, result)
         return
     verb, name = "Would read" if result.dry_run else "Read", screen.paint(shown(result.source), "name")
-    screen.line(f"{screen.paint(verb, 'good')} {shown(result.origin)} ({result.format}) as {name}")
+    read = f"{screen.paint(verb, 'good')} {shown(result.origin)} ({result.format}) as {name}"
+    if not (result.added or result.replaced or result.skipped_count):
+        screen.line(f"{read}: nothing new")
+        return
+    screen.line(read)
     noun = ("section", "sections") if result.kind == "document" else ("message", "messages")
     added = f"  {plural(result.added, *noun)} added"
-    if result.first:
-        added += f", from {screen.day(result.first)} to {screen.day(result.last)}"
+    first, last = (screen.day(moment) if moment else "" for moment in (result.first, result.last))
+    if first:
+        added += f", all of {first}" if first == last else f", from {first} to {last}"
     screen.line(added)
     if result.authors:
         screen.line(f"  most by {', '.join(f'{shown(name)} ({number:,})' for name, number in result.authors)}")
@@ -219,8 +224,8 @@ def _forget(call: Call) -> int:
 def _merge(call: Call) -> int:
     merge: EntityMerge = call.run(call.verb)
     if not call.answer(merge):
-        words = "are one" if merge.state == "merged" else "stands alone now"
-        call.screen.line(f"{', '.join(map(shown, merge.members)) or shown(merge.canonical_id)}: {words}.")
+        words = "Merged" if merge.state == "merged" else "Separate now"
+        call.screen.line(f"{words}: {' = '.join(map(shown, merge.members)) or shown(merge.canonical_id)}")
     return DONE
 
 

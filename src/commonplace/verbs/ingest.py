@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from commonplace.guard.audit import Facts
 from commonplace.guard.secrets import redact
-from commonplace.model.errors import CommonplaceError, InvalidField, StorageError
+from commonplace.model.errors import CommonplaceError, InvalidField, StorageError, UnknownFormat
 from commonplace.model.tree_results import IngestReport, IngestResult, SkippedPlace
 from commonplace.text.naming import cut, one_line
 from commonplace.tree.formats import find_reader, is_read_by_file
@@ -129,6 +129,12 @@ def _update_source(context: BookContext, tree: TreeStore, source: TreeSource, re
 
 def _ingest_path(context: BookContext, tree: TreeStore, path: str, request: IngestRequest) -> IngestResult:
     with open_files(path, context.root) as files:
+        if files.skipped and not files.names:
+            left = files.skipped[0]
+            raise UnknownFormat(
+                f"Nothing in {files.given!a} can be read: {redact(left.name)[0]!a} ({left.reason}).",
+                hint="docs/tree.md says what the reason means.",
+            )
         reader = find_reader(files, request.kind)
         # Another process may begin the same source, or one of the same name.
         with nullcontext() if request.dry_run else tree.lock():
