@@ -164,6 +164,14 @@ HEADERS = [
     "От: Боб Рэй\nОтправлено: 12 ноября 2026 г. 9:30\nКому: Ann Lee\nТема: Budget",
     "发件人: Bob Ray\n发送时间: 2026年11月12日 9:30\n收件人: Ann Lee\n主题: Budget",
     "--------- 原始邮件 ---------\n发件人： Bob\n发送时间： 2026年11月12日\n收件人： Ann\n主题： Budget",
+    "From: Bob Ray\nOdesláno: čtvrtek 12. listopadu 2026 9:30\nKomu: Ann Lee\nPředmět: Budget",
+    "---------- Původní e-mail ----------\nOd: Bob Ray\nKomu: Ann Lee\nDatum: 12. 11. 2026\nPředmět: Budget",
+    "Kimden: Bob Ray\nGönderildi: 12 Kasım 2026 09:30\nKime: Ann Lee\nKonu: Budget",
+    "Lähettäjä: Bob Ray\nLähetetty: torstai 12. marraskuuta 2026\nVastaanottaja: Ann Lee\nAihe: Budget",
+    "Feladó: Bob Ray\nElküldve: 2026. november 12.\nCímzett: Ann Lee\nTárgy: Budget",
+    "De la: Bob Ray\nTrimis: joi, 12 noiembrie 2026\nCătre: Ann Lee\nSubiect: Budget",
+    "Από: Bob Ray\nΣτάλθηκε: Πέμπτη, 12 Νοεμβρίου 2026\nΠρος: Ann Lee\nΘέμα: Budget",
+    "보낸 사람: Bob Ray\n보낸 날짜: 2026년 11월 12일\n받는 사람: Ann Lee\n제목: Budget",
     "差出人: Bob Ray\n送信日時: 2026年11月12日 9:30\n宛先: Ann Lee\n件名: Budget",
 ]
 

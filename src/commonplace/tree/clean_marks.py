@@ -126,16 +126,20 @@ def _join(lines: Sequence[str], count: int) -> str:
 # --- Headers of a quoted message: "From:", "Sent:", "To:", "Subject:" ---
 Role = Literal["from", "date", "to", "other", "subject"]
 _LABELS: dict[Role, str] = {
-    "from": "from|von|de|da|van|från|fra|od|от|от кого|发件人|寄件者|寄件人|發件人|差出人|送信者|送信元",
+    "from": "from|von|de|da|van|från|fra|od|от|от кого|发件人|寄件者|寄件人|發件人|差出人|送信者|送信元"
+    "|lähettäjä|feladó|kimden|gönderen|de la|από|від|보낸 사람|보낸사람",
     "date": "sent|date|gesendet|datum|gesendet am|envoyé|envoyé le|date d'envoi|enviado|enviado el|enviado em"
     "|enviada em|enviada|fecha|inviato|data|verzonden|skickat|skickat den|sendt|dato|wysłano|data wysłania"
-    "|отправлено|дата|发送时间|发送日期|日期|時間|寄件日期|傳送時間|送信日時|日時|日付",
-    "to": "to|an|à|a|para|aan|till|til|do|кому|收件人|收件者|宛先",
+    "|отправлено|дата|发送时间|发送日期|日期|時間|寄件日期|傳送時間|送信日時|日時|日付"
+    "|odesláno|odoslané|lähetetty|elküldve|dátum|gönderildi|tarih|trimis|στάλθηκε|ημερομηνία|надіслано|보낸 날짜|날짜",
+    "to": "to|an|à|a|para|aan|till|til|do|кому|收件人|收件者|宛先"
+    "|komu|pre|vastaanottaja|címzett|kime|alıcı|către|προς|받는 사람|받는사람",
     "other": "cc|kopie|copia|cópia|kopia|kopi|копия|抄送|副本|bcc|importance|wichtigkeit|importancia|importanza"
     "|priority|reply-to|attachments|anlagen|pièces jointes|organization|message-id|when|where",
-    "subject": "subject|betreff|objet|asunto|oggetto|assunto|onderwerp|ämne|emne|temat|тема|主题|主旨|主題|件名",
+    "subject": "subject|betreff|objet|asunto|oggetto|assunto|onderwerp|ämne|emne|temat|тема|主题|主旨|主題|件名"
+    "|předmět|predmet|aihe|tárgy|konu|subiect|θέμα|제목",
 }
-_ROLES: dict[str, Role] = {label: role for role, labels in _LABELS.items() for label in labels.split("|")}
+_ROLES: dict[str, Role] = {label.casefold(): role for role, labels in _LABELS.items() for label in labels.split("|")}
 _MAX_HEADERS = 12  # lines; a list of recipients may be wrapped
 
 
@@ -169,7 +173,8 @@ def measure_headers(lines: Sequence[str], *, is_announced: bool) -> int:
 _FRAMED = lazy(r"[ >*]{0,4}[-_=—–]{2,80}[ \xa0]{0,5}(?=\S)([^-_=—–\n][^\n]{0,80}?)[ \xa0]{0,5}[-_=—–]{2,80}[ *]{0,4}\Z")
 _ORIGINAL = lazy(
     r"origin[aei]|oryginaln|ursprünglich|ursprungligt|d'origine|d’origine|oorspronkelijk|oprindelig|opprinnelig|исходное"
-    r"|оригинальное|原始|原邮件|元のメッセージ|원본|alkuperäinen",
+    r"|оригинальное|原始|原邮件|元のメッセージ|원본|alkuperäinen"
+    r"|původní|pôvodn|eredeti|orijinal|αρχικό|оригінал",
     re.I,
 )
 _FORWARDED = lazy(
