@@ -41,6 +41,7 @@ class EntryVectors:
         self._folders: dict[str, int] = {}  # each with its place among them
         self._folder_codes = np.empty(0, np.int32)  # of each row
         self._moments = np.empty(0, np.str_)  # of each row
+        self._is_turn = np.empty(0, np.bool_)  # of each row
         self._matrix: NDArray[Any] = np.empty((0, dimension), np.int8)  # a row for each passage
         self._lengths: Vectors = np.empty(0, np.float32)  # of each of these
         self._firsts = np.empty(0, np.intp)  # the first of these of each entry
@@ -60,6 +61,7 @@ class EntryVectors:
         self._firsts = np.append(self._firsts, len(self._matrix) + np.append(0, ends[:-1]))
         self._lengths = np.append(self._lengths, np.sqrt(np.einsum("ij,ij->i", passages, passages, dtype=np.float32)))
         self._matrix = np.append(self._matrix, passages, axis=0)
+        self._is_turn = np.append(self._is_turn, np.array([row.thread is not None for row in new], np.bool_))
         self._places |= {row.no: at for at, row in enumerate(new, len(self._rows))}
         self._rows += [row._replace(data=b"") for row in new]
         codes = [self._folders.setdefault(row.folder, len(self._folders)) for row in new]
@@ -73,9 +75,9 @@ class EntryVectors:
         Conversations are compared with `talk`, which may differ from the question.
         """
         self._cosines = self._compare(embed(question))
-        is_turn = [row.thread is not None for row in self._rows] if talk != question else []
-        if any(is_turn) and self._cosines is not None and (cosines := self._compare(embed(talk))) is not None:
-            self._cosines = np.where(is_turn, cosines, self._cosines)
+        has_talk = talk != question and bool(self._is_turn.any())
+        if has_talk and self._cosines is not None and (cosines := self._compare(embed(talk))) is not None:
+            self._cosines = np.where(self._is_turn, cosines, self._cosines)
 
     def _compare(self, vector: Vectors) -> Vectors | None:
         """Return the cosine of each entry to a vector; None if there is nothing to compare."""
