@@ -36,7 +36,7 @@ def _ingest(call: Call) -> int:
     request = call.make_request(verbs.ingest.IngestRequest)
     with call.open() as book:
         if call.progress is not None:
-            call.progress.noun = "kB"
+            call.progress.noun, call.progress.next_step = "kB", "now the index, summaries and digests"
         if not request.brief and not request.update and not request.dry_run:
             request = request._replace(
                 brief=call.confirmed("May text from it stand in briefs and digests that agents get without asking?")
