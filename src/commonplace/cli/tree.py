@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections import Counter
 from collections.abc import Sequence
 
 from commonplace import verbs
+from commonplace.book import Book
 from commonplace.cli import tree_nodes
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
 from commonplace.cli.screen import Screen, shown
@@ -37,7 +39,7 @@ def _ingest(call: Call) -> int:
     with call.open() as book:
         if call.progress is not None:
             call.progress.noun, call.progress.next_step = "kB", "now the index, summaries and digests"
-        if not request.brief and not request.update and not request.dry_run:
+        if not request.brief and not request.dry_run and _is_new(book, request):
             request = request._replace(
                 brief=call.confirmed("May text from it stand in briefs and digests that agents get without asking?")
             )
@@ -48,6 +50,13 @@ def _ingest(call: Call) -> int:
         if not report.sources:
             call.remark("There is no source to update. First: commonplace ingest PATH", "")
     return _PARTLY if report.is_partial else DONE
+
+
+def _is_new(book: Book, request: verbs.ingest.IngestRequest) -> bool:
+    """Return whether there is no source yet of one of the paths: what may stand in briefs is asked once."""
+    known = {name for source in book.tree_sources() for name in (source.id, source.origin)}
+    paths = [os.path.abspath(os.path.expanduser(path)) for path in request.paths]
+    return request.name not in known and any(path not in known and os.path.exists(path) for path in paths)
 
 
 def _report_data(report: IngestReport) -> object:
