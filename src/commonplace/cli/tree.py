@@ -98,9 +98,10 @@ def _print_ingest(screen: Screen, result: IngestResult) -> None:
             screen.line(f"  {number:,} {text}")
     if result.unchanged:
         screen.line(f"  {plural(result.unchanged, 'file has', 'files have')} not changed since the last time")
-    if result.cut_lines:
+    is_changed = bool(result.added or result.replaced)  # else these are of messages that were known already
+    if result.cut_lines and is_changed:
         screen.line(f"  {plural(result.cut_lines, 'line', 'lines')} of quotes, signatures and footers cut")
-    if result.redacted:
+    if result.redacted and is_changed:
         screen.line(f"  {plural(result.redacted, 'secret', 'secrets')} removed")
     _print_skipped(screen, result)
     if not result.dry_run and result.added:
