@@ -110,3 +110,9 @@ def test_any_answer_is_checked(answer: str) -> None:
     """Whatever an answer looks like, the check ends with a verdict: good if and only if nothing is wrong."""
     found = check_citations(answer, LEAVES.get)
     assert found.ok == (not found.faults)
+
+
+def test_a_fault_is_one_line() -> None:
+    """What does not hold is named on one line, however the quotation is wrapped."""
+    [fault] = check_citations('"The staging database\n  stays here"[^1]' + NOTES, LEAVES.get).faults
+    assert fault.text == '"The staging database stays here" is not in u-1.'

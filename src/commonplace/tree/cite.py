@@ -95,7 +95,7 @@ def check_citations(answer: str, open_node: Callable[[str], CitedText | None]) -
 def _check_quotation(
     quotation: _Quotation, texts: dict[str, CitedText], footnotes: dict[str, _Footnote]
 ) -> list[CitationFault]:
-    shown = quotation.text[:_SHOWN]
+    shown = " ".join(quotation.text.split())[:_SHOWN]
     if not quotation.marker:
         is_long = len(quotation.text.split()) >= _MIN_QUOTE_WORDS
         return [CitationFault(quotation.line, "uncited_quote", f'"{shown}" cites nothing.')] if is_long else []
