@@ -122,6 +122,15 @@ def test_a_short_attribution_without_a_day_is_cut_where_a_quote_follows(line: st
     assert clean_text(own, kind="email", title="Re: Budget", earlier=None).text == own
 
 
+def test_what_introduces_a_quotation_of_something_else_stays() -> None:
+    """Who answers between quotes of a message, and quotes a letter besides, keeps the line above the letter, too."""
+    letter = "Here is what he wrote:\n> We will raise the rent by ten percent from the first of May."
+    text = f"> Which day suits you best, Tuesday or Thursday?\n\nThursday.\n\n{letter}\n\nI say no."
+    earlier = EarlierLines(["Which day suits you best, Tuesday or Thursday?"])
+    found = clean_text(text, kind="email", title="Re: Budget", earlier=earlier)
+    assert found.text == f"Thursday.\n\n{letter}\n\nI say no."
+
+
 def test_a_quote_may_stand_behind_its_attribution() -> None:
     """A mail program that puts the quote on the line of its attribution has both cut, and what follows too."""
     line = "On Thu, 12 Nov 2026 at 9:30, Bob Ray<bob@example.org> wrote:   Which day do you want?"

@@ -53,9 +53,12 @@ def clean_text(text: str, *, kind: SourceKind, title: str, earlier: EarlierLines
     subject = read_subject(title)
     counts = [0, 0, 0, 0]
     lines = tidy.split("\n")
+    quotes_known: bool | None = None
     for _ in range(_MAX_ROUNDS):
         mail = _Mail(lines, earlier, is_reply=subject.is_reply, is_forward=subject.is_forward)
+        mail.quotes_known = quotes_known
         labels = mail.label()
+        quotes_known = mail.quotes_known
         left = _join_kept(lines, labels) if any(labels) else []
         if not any(left):
             break
@@ -84,7 +87,7 @@ class _Mail:
         self._marked = [(">" in line or "＞" in line) and bool(_QUOTE_MARK.match(line)) for line in lines]
         self._normal: list[str] = []  # only with earlier messages
         self._known = self._find_known()
-        self._quotes_known: bool | None = None  # whether marked lines are of an earlier message
+        self.quotes_known: bool | None = None  # whether marked lines are of an earlier message, cut ones included
         self._forward = (len(lines), len(lines))  # where a forwarded message begins and ends
 
     def label(self) -> bytearray:
@@ -156,10 +159,10 @@ class _Mail:
         count, shared = self._earlier.count_runs(" ".join(self._normal[start:end]))
         if count < 3 or shared or self._next_text(end) == len(self._lines):
             return False
-        if self._quotes_known is None:
+        if self.quotes_known is None:
             marked = (line for line, is_marked in zip(self._normal, self._marked, strict=True) if is_marked)
-            self._quotes_known = any(self._earlier.covers(line) for line in marked)
-        return self._quotes_known or not has_attribution
+            self.quotes_known = any(self._earlier.covers(line) for line in marked)
+        return self.quotes_known or not has_attribution
 
     # --- Quotes ---
     def _label_quotes(self) -> None:
@@ -255,7 +258,8 @@ class _Mail:
             and not (self._labels[above - 1] or self._marked[above - 1])
         ):
             above -= 1
-        is_sure = not self._quotes_at(self._next_text(at + 1), at + 3)
+        below = self._next_text(at + 1)
+        is_sure = not self._quotes_at(below, at + 3) or self._quotes_another(below)
         block = [line[: marks.MAX_LINE] for line in self._lines[above : at + 1]]
         for kind in ("attribution",) if is_sure else ("attribution", "hint"):
             size = marks.find_attribution(block, is_sure=kind == "attribution")
@@ -271,6 +275,10 @@ class _Mail:
         if self._marked[at]:
             return not self._is_code(at, self._end_of_marked(at))
         return bool(self._known[at]) and self._end_of_known(at) > at
+
+    def _quotes_another(self, at: int) -> bool:
+        """Return whether the marked lines that begin here quote something else than the messages that are answered."""
+        return self._marked[at] and self._is_foreign(at, self._end_of_marked(at), has_attribution=True)
 
     def _label_below(self, boundary: _Boundary) -> int:
         """Label what is quoted below a boundary, and the boundary. Return where to go on."""
