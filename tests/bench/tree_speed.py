@@ -19,11 +19,13 @@ from commonplace.text.words import STOP_WORDS
 from tests.bench.mailbox_maker import make_lines, make_mailbox
 from tests.bench.measure import WORK, Amount, Duration, Measure, Note, Row, alternate
 from tests.bench.processes import measure_process
-from tests.bench.scratch_books import Bench
+from tests.bench.scratch_books import Bench, embed_whole, texts
+from tests.bench.scratch_books import questions as memory_questions
 
 SMALL_MAIL, LARGE_MAIL = 20_000_000, 200_000_000  # bytes
 _MEGABYTE = 1_000_000
 _WINDOW_DAYS = 2_000
+_MEMORIES = 1_000
 _WORD_SIGNS = str.maketrans(dict.fromkeys("\"'?!.,:;()[]{}<>*-/&%$#@+=|~^`", " "))
 
 
@@ -90,9 +92,35 @@ def questions(bench: Bench) -> list[Row]:
         rows.append(Measure(f"query-source, warm, {size:,}, against bare FTS5", bare_ms, ours_ms, 5.0))
         rows.append(Measure(f"query-source, {size:,}, in a window, against without", ours_ms, window_ms, 1.3))
         file.unlink()
+        if size == bench.large:
+            rows += _measure_memories(bench, root)
     small, large = times.values()
     rows.append(Measure(f"query-source, {bench.largest:,}, against {bench.large:,}", small, large, 6.0))
     return rows
+
+
+def _measure_memories(bench: Bench, root: Path) -> list[Row]:
+    """Ask the same memories in a book with a tree, and in one without: the time, and how many answers differ."""
+    plain, asked = bench.folder / f"plain-{bench.large}", memory_questions(bench.rounds + 10)
+    for place in (root, plain):
+        with Book.open(place, project="bench") as book:
+            book.store_many([{"content": text, "key": f"fact-{n:04d}"} for n, text in enumerate(texts(_MEMORIES))])
+            embed_whole(book)
+    with Book.open(plain, project="bench") as alone, Book.open(root, project="bench") as beside:
+        alone_ms, beside_ms = alternate(
+            bench.rounds,
+            lambda turn: alone.recall(asked[turn]),
+            lambda turn: beside.recall(asked[turn]),
+            clock=WORK,
+        )
+        differ = sum(
+            [hit.key for hit in alone.recall(text).hits] != [hit.key for hit in beside.recall(text).hits]
+            for text in asked
+        )
+    return [
+        Measure(f"recall of {_MEMORIES:,} memories beside {bench.large:,} mails", alone_ms, beside_ms, 1.05),
+        Amount("the same: answers that differ", differ, "answers", 0),
+    ]
 
 
 def _ask_all(book: Book, bare: Callable[[str], object], asked: Sequence[str], rounds: int) -> list[float]:

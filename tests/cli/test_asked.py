@@ -241,3 +241,21 @@ def test_a_script_is_never_asked(book: Path) -> None:
     with Terminal("clear", "project", "--json") as terminal:
         status, text = terminal.end()
     assert status == 2 and "[y/N]" not in text
+
+
+def test_a_source_is_asked_about_once(root: Path, tmp_path: Path) -> None:
+    """Whether text of a source may stand in briefs is asked when it is new, and not when it is read again, with a path
+    that is not there, or by `--update`."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "plan.md").write_text("# Plan\n\nThe launch is in May.\n", "utf-8")
+    with Terminal("ingest", str(notes)) as terminal:
+        terminal.expect("[y/N] ")
+        terminal.type("y\n")
+        assert terminal.end()[0] == 0
+    for words in ((str(notes),), ("--update",), (str(tmp_path / "nowhere"),)):
+        with Terminal("ingest", *words) as terminal:
+            status, text = terminal.end()
+        assert (status, "[y/N]" in text) == (int(words[0].endswith("nowhere")), False), text
+    [source] = fine("tree", "sources")["sources"]
+    assert source["brief"] is True

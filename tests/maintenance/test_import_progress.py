@@ -1,4 +1,4 @@
-"""A long import says how far it is, to a person at a terminal and to nobody else."""
+"""A long import or ingest says how far it is, to a person at a terminal and to nobody else."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from unittest import mock
 
 import pytest
 
+from commonplace import Book
 from commonplace.cli import screen
 from commonplace.cli.main import main
 from commonplace.vault.commit import MAX_OPEN
+from tests.bench.mailbox_maker import make_mailbox
 from tests.book.opened import open_book
 
 NOTES = 40
@@ -94,3 +96,29 @@ def test_the_rate_is_that_of_the_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         bar(done, 100)
     last = stream.getvalue().rpartition("\r")[2]
     assert last.endswith("51 of 100 notes, 5 a second, 0:10 left")
+
+
+def test_the_bar_says_what_comes_when_all_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When all is read and the command goes on, the bar names the next step in place of a time that is over."""
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    bar = screen.ProgressBar(stream)
+    bar.next_step = "now the index"
+    clock[0] = 10.0
+    bar(99, 100)
+    bar(100, 100)
+    assert stream.getvalue().endswith("100 of 100 notes; now the index")
+
+
+def test_ingest_tells_how_much_of_the_file_is_read(tmp_path: Path) -> None:
+    """Mail is read twice, and counted once: what is told never goes back, and ends with the size of the file."""
+    mailbox = tmp_path / "mail.mbox"
+    make_mailbox(mailbox, messages=400, threads=20)
+    told: list[tuple[int, int]] = []
+    with Book.open(tmp_path / "book") as book, mock.patch("commonplace.verbs.ingest._TELL_EVERY", 0):
+        book.context.memories.progress = lambda done, total: told.append((done, total))
+        book.ingest(str(mailbox))
+    size = mailbox.stat().st_size // 1_000
+    assert {total for _, total in told} == {size} and told == sorted(told)
+    assert len(told) > 400 and told[-1] == (size, size) and told[-2] != told[-1]

@@ -40,6 +40,8 @@ def check(text: str) -> list[str]:
         "> The staging database moves\n> to Frankfurt on 3 March.\n>\n> Ann owns it.\n\n[^1] says so.",
         ">\n>\n\n[^1]",
         '"3.50 a day", "10:30", "1500" and "周五"[^4]',
+        'Ann wrote "moves to **Frankfurt** on _3 March_".[^1]',
+        "日本語では「我们周五搬家」と書かれている。[^4]",
         "A sign is no citation:\n```\n[^1]: u-404\n[^9]\n```\nIt moves.[^1]",
     ],
 )
@@ -56,6 +58,8 @@ def test_what_holds(answer: str) -> None:
         ('Ann wrote "moves to Berlin on 3 March".[^1]', "not_verbatim"),
         ('"on 3 March ... The staging database"[^1]', "not_verbatim"),
         ("> The database stays.\n\n[^1]", "not_verbatim"),
+        ('Ann wrote "moves to **Berlin** on 3 March".[^1]', "not_verbatim"),
+        ("『我们周一搬家』[^4]", "not_verbatim"),
         ('The summary says "A summary of many things".[^3]', "not_a_leaf"),
         ('Somebody said "this is a text that nobody cites".', "uncited_quote"),
         ('"The price is 150"[^4]', "not_verbatim"),
@@ -106,3 +110,9 @@ def test_any_answer_is_checked(answer: str) -> None:
     """Whatever an answer looks like, the check ends with a verdict: good if and only if nothing is wrong."""
     found = check_citations(answer, LEAVES.get)
     assert found.ok == (not found.faults)
+
+
+def test_a_fault_is_one_line() -> None:
+    """What does not hold is named on one line, however the quotation is wrapped."""
+    [fault] = check_citations('"The staging database\n  stays here"[^1]' + NOTES, LEAVES.get).faults
+    assert fault.text == '"The staging database stays here" is not in u-1.'

@@ -80,7 +80,18 @@ ATTRIBUTIONS = [
     "在 2026-11-12 09:30:00，\"Bob Ray\" <bob@example.org> 写道：",
     "2026年11月12日(木) 9:30 Bob Ray <bob@example.org>:",
     "2026/11/12 9:30、Bob Ray <bob@example.org>のメール:",
+    "---- On Thu, 12 Nov 2026 09:30:00 +0000 Bob Ray <bob@example.org> wrote ----",
+    "---- Le jeu., 12 nov. 2026 09:30:00 +0100 Bob Ray <bob@example.org> a écrit ---",
 ]  # fmt: skip
+SHORT_ATTRIBUTIONS = [
+    "Bob a écrit :",
+    "Bob Ray ha scritto:",
+    "Bob van den Berg schreef:",
+    "bob wrote:",
+    "Bob Ray wrote on Thursday:",
+    "Bob escribió el jueves:",
+    "Bob Ray via beekeepers wrote:",
+]
 
 
 @pytest.mark.parametrize("line", ATTRIBUTIONS)
@@ -99,6 +110,35 @@ def test_below_an_attribution_a_quote_needs_no_marks(line: str) -> None:
     """Web mails lose the marks: below a whole attribution everything is quoted, though not what a mail begins with."""
     found = clean_text(f"Thursday is fine.\n\n{line}\n\n{PARENT}\n", kind="email", title="Re: Budget", earlier=None)
     assert found.text == "Thursday is fine."
+
+
+@pytest.mark.parametrize("line", SHORT_ATTRIBUTIONS)
+def test_a_short_attribution_without_a_day_is_cut_where_a_quote_follows(line: str) -> None:
+    """Who wrote is enough for an attribution right above a quote; elsewhere the same words are the author's."""
+    text = f"Thursday is fine.\n\n{line}\n> Which day?\n\nThe large room."
+    found = clean_text(text, kind="email", title="Re: Budget", earlier=None)
+    assert found.text == "Thursday is fine.\n\nThe large room."
+    own = f"Thursday is fine.\n\n{line}\nNo, never."
+    assert clean_text(own, kind="email", title="Re: Budget", earlier=None).text == own
+
+
+def test_a_quote_may_stand_behind_its_attribution() -> None:
+    """A mail program that puts the quote on the line of its attribution has both cut, and what follows too."""
+    line = "On Thu, 12 Nov 2026 at 9:30, Bob Ray<bob@example.org> wrote:   Which day do you want?"
+    text = f"Thursday is fine.\n\n  {line}\n\nAnd which room?"
+    assert clean_text(text, kind="email", title="Re: Budget", earlier=None).text == "Thursday is fine."
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["##- Please type your reply above this line -##", "=-=-= Antworten Sie bitte oberhalb dieser Zeile =-=-="],
+)
+def test_what_a_help_desk_repeats_below_its_line_is_cut(line: str) -> None:
+    """An answer to a help desk ends where the line says; the help desk's own mail, which begins with it, stays."""
+    own = f"{line}\n\nYour request was updated.\n\nWe have sent you a new jacket."
+    found = clean_text(f"No, my money.\n\n{own}", kind="email", title="Re: Ticket", earlier=None)
+    assert found.text == "No, my money."
+    assert "a new jacket" in clean_text(own, kind="email", title="Re: Ticket", earlier=None).text
 
 
 HEADERS = [
@@ -124,6 +164,14 @@ HEADERS = [
     "От: Боб Рэй\nОтправлено: 12 ноября 2026 г. 9:30\nКому: Ann Lee\nТема: Budget",
     "发件人: Bob Ray\n发送时间: 2026年11月12日 9:30\n收件人: Ann Lee\n主题: Budget",
     "--------- 原始邮件 ---------\n发件人： Bob\n发送时间： 2026年11月12日\n收件人： Ann\n主题： Budget",
+    "From: Bob Ray\nOdesláno: čtvrtek 12. listopadu 2026 9:30\nKomu: Ann Lee\nPředmět: Budget",
+    "---------- Původní e-mail ----------\nOd: Bob Ray\nKomu: Ann Lee\nDatum: 12. 11. 2026\nPředmět: Budget",
+    "Kimden: Bob Ray\nGönderildi: 12 Kasım 2026 09:30\nKime: Ann Lee\nKonu: Budget",
+    "Lähettäjä: Bob Ray\nLähetetty: torstai 12. marraskuuta 2026\nVastaanottaja: Ann Lee\nAihe: Budget",
+    "Feladó: Bob Ray\nElküldve: 2026. november 12.\nCímzett: Ann Lee\nTárgy: Budget",
+    "De la: Bob Ray\nTrimis: joi, 12 noiembrie 2026\nCătre: Ann Lee\nSubiect: Budget",
+    "Από: Bob Ray\nΣτάλθηκε: Πέμπτη, 12 Νοεμβρίου 2026\nΠρος: Ann Lee\nΘέμα: Budget",
+    "보낸 사람: Bob Ray\n보낸 날짜: 2026년 11월 12일\n받는 사람: Ann Lee\n제목: Budget",
     "差出人: Bob Ray\n送信日時: 2026年11月12日 9:30\n宛先: Ann Lee\n件名: Budget",
 ]
 

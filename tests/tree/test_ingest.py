@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -122,3 +123,30 @@ def test_what_cannot_be_a_source(book: Book, tmp_path: Path, name: str) -> None:
         book.ingest(str(tmp_path / name))
     assert caught.value.code in ("not_found", "unknown_format")
     assert book.tree_sources() == []
+
+
+def test_a_zip_with_nothing_but_a_bomb_says_so(book: Book, tmp_path: Path) -> None:
+    """Where everything in a zip is left out, the error names what and why, and no source is made."""
+    with ZipFile(tmp_path / "bomb.zip", "w", ZIP_DEFLATED) as archive:
+        archive.writestr("all.mbox", b"From a@b Tue Nov 10 09:14:00 2026\nFrom: a@b\n\n" + bytes(20_000_000))
+    with pytest.raises(CommonplaceError, match=r"'all\.mbox' \(too_large\)") as caught:
+        book.ingest(str(tmp_path / "bomb.zip"))
+    assert caught.value.code == "unknown_format" and book.tree_sources() == []
+
+
+def test_a_message_that_is_only_a_picture_is_shown_by_its_name(book: Book, tmp_path: Path) -> None:
+    """A hit without words of its author names what was sent, and so does the leaf when it is fetched."""
+    chat = tmp_path / "WhatsApp Chat with Bo.txt"
+    chat.write_text("13/11/26, 21:15 - Bo: plan.jpg (file attached)\n14/11/26, 21:16 - Ann: Which room is it?\n")
+    book.ingest(str(chat))
+    hit = next(hit for hit in book.query_source().hits if hit.author == "Bo")
+    assert hit.text == "[plan.jpg]" == book.fetch_leaves([hit.ref]).hits[0].text
+
+
+def test_a_summary_may_be_cited_and_not_quoted(book: Book, mailbox: Path) -> None:
+    """`cite` finds summaries, too: one holds as a citation, and none of its words may be quoted."""
+    book.ingest(str(mailbox))
+    summary = book.recall("staging database", kinds=("summary",)).hits[0]
+    assert book.cite(f"It was about a database.[^1]\n\n[^1]: {summary.ref}\n").ok
+    quoted = book.cite(f'"The platform budget does."[^1]\n\n[^1]: {summary.ref}\n')
+    assert [fault.code for fault in quoted.faults] == ["not_a_leaf"]

@@ -139,6 +139,7 @@ class ProgressBar:
 
     def __init__(self, stream: TextIO) -> None:
         self.noun = "notes"
+        self.next_step = ""  # what is done once all of them are, before the command ends
         self._stream = stream
         self._began = time.monotonic()
         self._next = self._began + _SHOW_AFTER
@@ -151,12 +152,14 @@ class ProgressBar:
         if done < self._done:  # the next pass over the same notes
             self._began = now
         self._done = done
-        if now < self._next:
+        is_over = bool(self.next_step) and done >= total
+        if now < self._next and not (is_over and self._drawn):
             return
         self._next, self._drawn = now + _DRAW_EVERY, True
         full = _CELLS * done // max(total, done, 1)
         bar = "#" * full + "." * (_CELLS - full)
-        self._stream.write(f"\r\x1b[K  [{bar}] {done:,} of {total:,} {self.noun}{self._describe_rate(done, total)}")
+        more = f"; {self.next_step}" if is_over else self._describe_rate(done, total)
+        self._stream.write(f"\r\x1b[K  [{bar}] {done:,} of {total:,} {self.noun}{more}")
         self._stream.flush()
 
     def _describe_rate(self, done: int, total: int) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections import Counter
 from collections.abc import Sequence
 
 from commonplace import verbs
+from commonplace.book import Book
 from commonplace.cli import tree_nodes
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
 from commonplace.cli.screen import Screen, shown
@@ -36,8 +38,8 @@ def _ingest(call: Call) -> int:
     request = call.make_request(verbs.ingest.IngestRequest)
     with call.open() as book:
         if call.progress is not None:
-            call.progress.noun = "kB"
-        if not request.brief and not request.update and not request.dry_run:
+            call.progress.noun, call.progress.next_step = "kB", "now the index, summaries and digests"
+        if not request.brief and not request.dry_run and _is_new(book, request):
             request = request._replace(
                 brief=call.confirmed("May text from it stand in briefs and digests that agents get without asking?")
             )
@@ -48,6 +50,13 @@ def _ingest(call: Call) -> int:
         if not report.sources:
             call.remark("There is no source to update. First: commonplace ingest PATH", "")
     return _PARTLY if report.is_partial else DONE
+
+
+def _is_new(book: Book, request: verbs.ingest.IngestRequest) -> bool:
+    """Return whether there is no source yet of one of the paths: what may stand in briefs is asked once."""
+    known = {name for source in book.tree_sources() for name in (source.id, source.origin)}
+    paths = [os.path.abspath(os.path.expanduser(path)) for path in request.paths]
+    return request.name not in known and any(path not in known and os.path.exists(path) for path in paths)
 
 
 def _report_data(report: IngestReport) -> object:
@@ -66,11 +75,16 @@ def _print_ingest(screen: Screen, result: IngestResult) -> None:
         _print_skipped(screen, result)
         return
     verb, name = "Would read" if result.dry_run else "Read", screen.paint(shown(result.source), "name")
-    screen.line(f"{screen.paint(verb, 'good')} {shown(result.origin)} ({result.format}) as {name}")
+    read = f"{screen.paint(verb, 'good')} {shown(result.origin)} ({result.format}) as {name}"
+    if not (result.added or result.replaced or result.skipped_count):
+        screen.line(f"{read}: nothing new")
+        return
+    screen.line(read)
     noun = ("section", "sections") if result.kind == "document" else ("message", "messages")
     added = f"  {plural(result.added, *noun)} added"
-    if result.first:
-        added += f", from {screen.day(result.first)} to {screen.day(result.last)}"
+    first, last = (screen.day(moment) if moment else "" for moment in (result.first, result.last))
+    if first:
+        added += f", all of {first}" if first == last else f", from {first} to {last}"
     screen.line(added)
     if result.authors:
         screen.line(f"  most by {', '.join(f'{shown(name)} ({number:,})' for name, number in result.authors)}")
@@ -84,9 +98,10 @@ def _print_ingest(screen: Screen, result: IngestResult) -> None:
             screen.line(f"  {number:,} {text}")
     if result.unchanged:
         screen.line(f"  {plural(result.unchanged, 'file has', 'files have')} not changed since the last time")
-    if result.cut_lines:
+    is_changed = bool(result.added or result.replaced)  # else these are of messages that were known already
+    if result.cut_lines and is_changed:
         screen.line(f"  {plural(result.cut_lines, 'line', 'lines')} of quotes, signatures and footers cut")
-    if result.redacted:
+    if result.redacted and is_changed:
         screen.line(f"  {plural(result.redacted, 'secret', 'secrets')} removed")
     _print_skipped(screen, result)
     if not result.dry_run and result.added:
@@ -219,8 +234,8 @@ def _forget(call: Call) -> int:
 def _merge(call: Call) -> int:
     merge: EntityMerge = call.run(call.verb)
     if not call.answer(merge):
-        words = "are one" if merge.state == "merged" else "stands alone now"
-        call.screen.line(f"{', '.join(map(shown, merge.members)) or shown(merge.canonical_id)}: {words}.")
+        words = "Merged" if merge.state == "merged" else "Separate now"
+        call.screen.line(f"{words}: {' = '.join(map(shown, merge.members)) or shown(merge.canonical_id)}")
     return DONE
 
 

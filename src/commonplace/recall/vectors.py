@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from commonplace.embed.port import Vectors
 
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
+_MOMENT = 40  # characters of a moment that are compared: who wrote a file by hand may have written more
 
 
 class EntryVectors:
@@ -37,7 +38,10 @@ class EntryVectors:
         self.version = version  # of the index, as long as none of its vectors is dropped
         self._rows: list[Vector] = []  # their bytes are in the matrix
         self._places: dict[int, int] = {}  # number of an entry: its row
-        self._folders: set[str] = set()
+        self._folders: dict[str, int] = {}  # each with its place among them
+        self._folder_codes = np.empty(0, np.int32)  # of each row
+        self._moments = np.empty(0, np.str_)  # of each row
+        self._is_turn = np.empty(0, np.bool_)  # of each row
         self._matrix: NDArray[Any] = np.empty((0, dimension), np.int8)  # a row for each passage
         self._lengths: Vectors = np.empty(0, np.float32)  # of each of these
         self._firsts = np.empty(0, np.intp)  # the first of these of each entry
@@ -57,9 +61,12 @@ class EntryVectors:
         self._firsts = np.append(self._firsts, len(self._matrix) + np.append(0, ends[:-1]))
         self._lengths = np.append(self._lengths, np.sqrt(np.einsum("ij,ij->i", passages, passages, dtype=np.float32)))
         self._matrix = np.append(self._matrix, passages, axis=0)
+        self._is_turn = np.append(self._is_turn, np.array([row.thread is not None for row in new], np.bool_))
         self._places |= {row.no: at for at, row in enumerate(new, len(self._rows))}
         self._rows += [row._replace(data=b"") for row in new]
-        self._folders |= {row.folder for row in new}
+        codes = [self._folders.setdefault(row.folder, len(self._folders)) for row in new]
+        self._folder_codes = np.append(self._folder_codes, np.array(codes, np.int32))
+        self._moments = np.append(self._moments, np.array([row.moment[:_MOMENT] for row in new], np.str_))
         self._neighbours = {}
 
     def set_question(self, question: str, talk: str, embed: Callable[[str], Vectors]) -> None:
@@ -68,9 +75,9 @@ class EntryVectors:
         Conversations are compared with `talk`, which may differ from the question.
         """
         self._cosines = self._compare(embed(question))
-        is_turn = [row.thread is not None for row in self._rows] if talk != question else []
-        if any(is_turn) and self._cosines is not None and (cosines := self._compare(embed(talk))) is not None:
-            self._cosines = np.where(is_turn, cosines, self._cosines)
+        has_talk = talk != question and bool(self._is_turn.any())
+        if has_talk and self._cosines is not None and (cosines := self._compare(embed(talk))) is not None:
+            self._cosines = np.where(self._is_turn, cosines, self._cosines)
 
     def _compare(self, vector: Vectors) -> Vectors | None:
         """Return the cosine of each entry to a vector; None if there is nothing to compare."""
@@ -85,12 +92,13 @@ class EntryVectors:
             return
         cosines, inside = self._cosines, set(filter(question.covers, self._folders))
         since, until, only = question.since or "", question.until or "9999", question.only
-        if inside != self._folders or question.since or question.until or only is not None:
-            fits = [
-                row.folder in inside and since <= row.moment <= until and (only is None or row.no in only)
-                for row in self._rows
-            ]
-            cosines = np.where(fits, cosines, -2.0)
+        if len(inside) < len(self._folders):
+            codes = [code for folder, code in self._folders.items() if folder in inside]
+            cosines = np.where(np.isin(self._folder_codes, codes), cosines, -2.0)
+        if question.since or question.until:
+            cosines = np.where((since <= self._moments) & (self._moments <= until), cosines, -2.0)
+        if only is not None:
+            cosines = np.where([row.no in only for row in self._rows], cosines, -2.0)
         limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         for at in np.nonzero(cosines >= least)[0].tolist():

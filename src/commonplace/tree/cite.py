@@ -23,7 +23,11 @@ from commonplace.text.words import DENSE_RUN
 
 _MARKER = lazy(r"\[\^([^\]\s]{1,40})\](?!:)")
 _FOOTNOTE = lazy(r"^ {0,3}\[\^([^\]\s]{1,40})\]:[ \t]*(.*)$", re.MULTILINE)
-_QUOTE = lazy(r"“([^“”\n]+(?:\n[^“”\n]+)*)”|«([^«»\n]+(?:\n[^«»\n]+)*)»|\"([^\"\n]+(?:\n[^\"\n]+)*)\"|„([^„“”\n]+)[“”]")
+_QUOTE = lazy(
+    r"“([^“”\n]+(?:\n[^“”\n]+)*)”|«([^«»\n]+(?:\n[^«»\n]+)*)»|\"([^\"\n]+(?:\n[^\"\n]+)*)\"|„([^„“”\n]+)[“”]"
+    r"|「([^「」\n]+)」|『([^『』\n]+)』"
+)
+_EMPHASIS = lazy(r"(?<![\w*_])(\*{1,3}|_{1,3})(?=[^\s*_])([^*_]+)(?<=[^\s*_])\1(?![\w*_])")  # in Markdown, and in chats
 _BLOCK_QUOTE = lazy(r"^ {0,3}>")
 _GAP = lazy(r"\s*(?:\[(?:\.\.\.|…)\]|\.\.\.|…)\s*")  # what a quotation left out
 _FENCE = lazy(r" {0,3}(?:(?P<mark>`{3,})(?P<more>[^`]*)|(?P<tildes>~{3,})(?P<rest>.*))")
@@ -91,7 +95,7 @@ def check_citations(answer: str, open_node: Callable[[str], CitedText | None]) -
 def _check_quotation(
     quotation: _Quotation, texts: dict[str, CitedText], footnotes: dict[str, _Footnote]
 ) -> list[CitationFault]:
-    shown = quotation.text[:_SHOWN]
+    shown = " ".join(quotation.text.split())[:_SHOWN]
     if not quotation.marker:
         is_long = len(quotation.text.split()) >= _MIN_QUOTE_WORDS
         return [CitationFault(quotation.line, "uncited_quote", f'"{shown}" cites nothing.')] if is_long else []
@@ -107,7 +111,14 @@ def _check_quotation(
 
 
 def _is_verbatim(quoted: str, text: str) -> bool:
-    """Return whether a text has a quotation word for word; `...` in it stands for what was left out."""
+    """Return whether a text has a quotation word for word; `...` in it stands for what was left out.
+
+    Words that only one of them emphasises are the same words.
+    """
+    return _has_pieces(quoted, text) or _has_pieces(_EMPHASIS.sub(r"\2", quoted), _EMPHASIS.sub(r"\2", text))
+
+
+def _has_pieces(quoted: str, text: str) -> bool:
     pieces = [words for piece in _GAP.split(quoted) if (words := _normalize(piece).strip(_EDGES))]
     at = 0
     for words in pieces:

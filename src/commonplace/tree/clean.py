@@ -28,7 +28,7 @@ _REPL = lazy(r">>> |>>>\Z")
 _DIFF_PLACE = lazy(r"\d+(?:,\d+)?[acd]\d+(?:,\d+)?\Z")
 _PROMPT = lazy(r"\s*(?:[\w.@:~/-]{0,60}[$%#]|PS [^>]{0,80}>) \S")
 _PATCH_STARTS = ("diff --git ", "@@ -", "Index: ")
-_FRAME_SIGNS = "-_=—–*"
+_FRAME_SIGNS = "-_=—–*#"
 
 
 class CleanText(NamedTuple):
@@ -231,19 +231,23 @@ class _Mail:
     def _find_boundary(self, at: int) -> _Boundary | None:
         """Return the lines of a mail program that a line begins; of an attribution, that it ends."""
         line = self._lines[at]
-        is_original = line[0] in _FRAME_SIGNS and marks.is_original_mark(line)
+        # A help desk's own mail begins with the line that asks to reply above it.
+        is_original = line[0] in _FRAME_SIGNS and (
+            marks.is_original_mark(line) or (at > 0 and marks.is_reply_mark(line))
+        )
         if is_original or (line[0] in _FRAME_SIGNS and marks.is_frame(line)):
             below = self._next_text(at + 1)
             size = marks.measure_headers(self._lines[below : below + 20], is_announced=True) if below < at + 4 else 0
             if size:
                 return _Boundary(at, below + size, "headers")
-            return _Boundary(at, at + 1, "original") if is_original else None
+            if is_original:
+                return _Boundary(at, at + 1, "original")
         if marks.find_role(line):
             size = marks.measure_headers(self._lines[at : at + 20], is_announced=False)
             if size:
                 return _Boundary(at, at + size, "headers")
         if not marks.may_end_attribution(line):
-            return None
+            return _Boundary(at, at + 1, "attribution") if marks.is_whole_attribution(line) else None
         above = at
         while (
             above > max(0, at - 4)

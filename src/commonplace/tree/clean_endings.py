@@ -43,14 +43,17 @@ _PHONE = lazy(
 _REGISTER = lazy(r"\b(?:HRB ?\d|SIRET\b|P\. ?IVA\b|CNPJ\b|KvK\b|CVR\b|ИНН\b|Registered (?:in|office)\b|USt-?Id)", re.I)
 _CLOSING = lazy(
     r"\W{0,3}(?:(?:with |my |many )?(?:kind|best|warm(?:est)?|kindest|many|all the)\b|regards|cheers|sincerely|yours"
-    r"|respectfully|thanks|thank you|thx|rgds|(?:mit )?(?:\w{2,12}e[nr]? )?(?:grüße|gruß|grüsse|gruss)|mfg\b|lg\b|vg\b"
+    r"|respectfully|thanks|thank you|thx|rgds|(?:mit )?(?:\w{2,12}e[nrm]? )?(?:grüße|gruß|grüsse|gruss)|mfg\b|lg\b|vg\b"
     r"|danke|vielen dank|cordialement|bien (?:à|cordialement)|amicalement|salutations|merci|bonne (?:journée|soirée)"
     r"|(?:un )?(?:cordial )?(?:saludos?|abrazo|abraço)|atentamente|gracias|(?:cordiali |distinti |un )?salut[io]|grazie"
     r"|atenciosamente|(?:com os melhores )?cumprimentos|obrigad[oa]|(?:met )?(?:\w{2,14}e )?groet(?:en)?|mvg\b|bedankt"
     r"|(?:med )?(?:vänliga?|venlige?n?|vennlige?|bästa|bedste|beste)\b|hälsning(?:ar)?|mvh\b|hilsen|tack\b|takk\b|tak\b"
-    r"|pozdrawiam|z poważaniem|dziękuję|с уважением|спасибо|с наилучшими|此致|敬礼|祝好|谢谢|謝謝|顺颂|よろしく|敬具)",
+    r"|pozdrawiam|z poważaniem|dziękuję|с уважением|спасибо|с наилучшими|此致|敬礼|祝好|谢谢|謝謝|顺颂|よろしく|敬具"
+    r"|(?:s|se) (?:\w{3,14}m )?pozdrav\w+|děkuji|ďakujem|üdvözlettel|üdv\b|köszönettel|(?:ystävällisin )?terveisin"
+    r"|saygılar|iyi çalışmalar|teşekkür|cu (?:stimă|respect)|mulțumesc|з повагою|дякую|με εκτίμηση|감사합니다|드림\b)",
     re.I,
 )
+_FULL_STOP = lazy(r"[^\W_]{4}\.\Z")  # "Ltd." and "sp. z o.o." end no sentence
 _FOR_ANOTHER = lazy(r"(?:i\. ?[av]\.|p\. ?p\.|p\. ?o\.|ppa\.|gez\.)\s+", re.I)  # "i. A. Jo" signs for somebody
 
 
@@ -79,7 +82,8 @@ def is_name(line: str) -> bool:
 
 def is_contact_part(line: str) -> bool:
     """Return whether a line may be part of a block that says how to reach somebody: it is short, and no sentence."""
-    return len(line) <= 100 and not (line.endswith((".", "!", "?", "。")) and len(line.split()) > 5)
+    is_sentence = line.endswith(("!", "?", "。")) or bool(_FULL_STOP.search(line))
+    return len(line) <= 100 and not (is_sentence and len(line.split()) > 5)
 
 
 def contact_kinds(line: str) -> set[str]:

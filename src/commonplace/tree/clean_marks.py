@@ -35,11 +35,24 @@ _ENDS_WITHADDRESS = lazy(r"[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+[>)\]] ?:\Z")
 _SENTENCE_END = lazy(r"[^\W\d_]{5}[.!?] +[A-ZÀ-ÖØ-ÞА-Я]\w")  # no abbreviation is as long
 QUOTE_NOISE = lazy(r"\s*[>＞]\s*(?:[>＞]|[-_=]{2})")  # a quote in a quote, or a signature in one
 _COLONS = (":", "：")
+_GAP = lazy(r":[ \xa0]{2,}(?=\S)")  # some programs put the quote behind its attribution, on the same line
+_MOST_WORDS = 8  # of an attribution without an address or a day: "Ann van den Berg wrote on Wednesday:"
+_MOST_BEHIND = 2  # of these behind its verb
 
 
 def may_end_attribution(line: str) -> bool:
     """Return whether an attribution may end with a line."""
     return line.endswith(_COLONS) and len(line) <= MAX_LINE
+
+
+def is_whole_attribution(line: str) -> bool:
+    """Return whether a line is an attribution between dashes, or one with the quote right behind it."""
+    if line[0] in "-—–":
+        framed = _FRAMED.match(line) if len(line) <= MAX_LINE else None
+        return framed is not None and is_attribution(f"{framed[1]}:")
+    gap = _GAP.search(line[:MAX_LINE])
+    head = line[: gap.start() + 1].lstrip() if gap else ""
+    return _begins_attribution(head) and bool(_VERB.search(head)) and is_attribution(head)
 
 
 def is_attribution(text: str) -> bool:
@@ -64,10 +77,11 @@ def may_be_attribution(text: str) -> bool:
     has_day, has_time = bool(_DAY.search(text)), bool(_TIME.search(text))
     if (has_day and has_time) or ADDRESS.search(text):
         return True
-    if not _VERB.search(text):
+    verb = _VERB.search(text)
+    if verb is None:
         return False
-    names = _VERB.sub(" ", text).split()
-    return has_day or has_time or (len(names) <= 5 and not any(name[0].islower() for name in names))
+    is_short = len(text.split()) <= _MOST_WORDS and len(text[verb.end() :].split()) <= _MOST_BEHIND
+    return has_day or has_time or is_short
 
 
 def find_attribution(lines: Sequence[str], *, is_sure: bool) -> int:
@@ -112,16 +126,20 @@ def _join(lines: Sequence[str], count: int) -> str:
 # --- Headers of a quoted message: "From:", "Sent:", "To:", "Subject:" ---
 Role = Literal["from", "date", "to", "other", "subject"]
 _LABELS: dict[Role, str] = {
-    "from": "from|von|de|da|van|från|fra|od|от|от кого|发件人|寄件者|寄件人|發件人|差出人|送信者|送信元",
+    "from": "from|von|de|da|van|från|fra|od|от|от кого|发件人|寄件者|寄件人|發件人|差出人|送信者|送信元"
+    "|lähettäjä|feladó|kimden|gönderen|de la|από|від|보낸 사람|보낸사람",
     "date": "sent|date|gesendet|datum|gesendet am|envoyé|envoyé le|date d'envoi|enviado|enviado el|enviado em"
     "|enviada em|enviada|fecha|inviato|data|verzonden|skickat|skickat den|sendt|dato|wysłano|data wysłania"
-    "|отправлено|дата|发送时间|发送日期|日期|時間|寄件日期|傳送時間|送信日時|日時|日付",
-    "to": "to|an|à|a|para|aan|till|til|do|кому|收件人|收件者|宛先",
+    "|отправлено|дата|发送时间|发送日期|日期|時間|寄件日期|傳送時間|送信日時|日時|日付"
+    "|odesláno|odoslané|lähetetty|elküldve|dátum|gönderildi|tarih|trimis|στάλθηκε|ημερομηνία|надіслано|보낸 날짜|날짜",
+    "to": "to|an|à|a|para|aan|till|til|do|кому|收件人|收件者|宛先"
+    "|komu|pre|vastaanottaja|címzett|kime|alıcı|către|προς|받는 사람|받는사람",
     "other": "cc|kopie|copia|cópia|kopia|kopi|копия|抄送|副本|bcc|importance|wichtigkeit|importancia|importanza"
     "|priority|reply-to|attachments|anlagen|pièces jointes|organization|message-id|when|where",
-    "subject": "subject|betreff|objet|asunto|oggetto|assunto|onderwerp|ämne|emne|temat|тема|主题|主旨|主題|件名",
+    "subject": "subject|betreff|objet|asunto|oggetto|assunto|onderwerp|ämne|emne|temat|тема|主题|主旨|主題|件名"
+    "|předmět|predmet|aihe|tárgy|konu|subiect|θέμα|제목",
 }
-_ROLES: dict[str, Role] = {label: role for role, labels in _LABELS.items() for label in labels.split("|")}
+_ROLES: dict[str, Role] = {label.casefold(): role for role, labels in _LABELS.items() for label in labels.split("|")}
 _MAX_HEADERS = 12  # lines; a list of recipients may be wrapped
 
 
@@ -155,12 +173,19 @@ def measure_headers(lines: Sequence[str], *, is_announced: bool) -> int:
 _FRAMED = lazy(r"[ >*]{0,4}[-_=—–]{2,80}[ \xa0]{0,5}(?=\S)([^-_=—–\n][^\n]{0,80}?)[ \xa0]{0,5}[-_=—–]{2,80}[ *]{0,4}\Z")
 _ORIGINAL = lazy(
     r"origin[aei]|oryginaln|ursprünglich|ursprungligt|d'origine|d’origine|oorspronkelijk|oprindelig|opprinnelig|исходное"
-    r"|оригинальное|原始|原邮件|元のメッセージ|원본|alkuperäinen",
+    r"|оригинальное|原始|原邮件|元のメッセージ|원본|alkuperäinen"
+    r"|původní|pôvodn|eredeti|orijinal|αρχικό|оригінал",
     re.I,
 )
 _FORWARDED = lazy(
     r"forwarded|weitergeleitete|transféré|réexpédié|reenviado|inoltrato|encaminhada|reencaminhada|doorgestuurd"
     r"|vidarebefordra|videresend|przekazan|пересыл|пересланн|переадресован|перенаправлен|转发|轉寄|轉發|転送|전달",
+    re.I,
+)
+_REPLY_ABOVE = lazy(
+    r"(?:repl|respon|respuest|antwort|répon|rispo|antwoord|svar|odpow).{0,40}"
+    r"(?:above|oberhalb|über dies|au-dessus|encima|sobre esta|sopra|acima|boven|ovanför|over denne|powyżej).{0,20}"
+    r"(?:line|zeile|linie|ligne|línea|linea|linha|regel|lijn|linje|rad\b|lini)",
     re.I,
 )
 _END_FORWARDED = lazy(r"[-\s]{2,80}end forwarded message", re.I)
@@ -170,6 +195,11 @@ def is_original_mark(line: str) -> bool:
     """Return whether a line says that the message below is answered: "-----Original Message-----"."""
     found = _FRAMED.match(line) if len(line) <= MAX_LINE else None
     return bool(found and _ORIGINAL.search(found[1]) and not _FORWARDED.search(found[1]))
+
+
+def is_reply_mark(line: str) -> bool:
+    """Return whether a line is that of a help desk: "##- Please type your reply above this line -##"."""
+    return line[0] in "#-=" and len(line) <= 120 and bool(_REPLY_ABOVE.search(line))
 
 
 def is_frame(line: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 from commonplace.model.tree_results import CiteResult
 from commonplace.text.fence import visible
 from commonplace.tree.cite import CitedText, check_citations
+from commonplace.tree.node_search import NodeReader
 from commonplace.tree.retrieve import open_leaves
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import ROWS, Answer, make_tool, result_schema, shown_fields
@@ -30,20 +31,24 @@ class CiteRequest(NamedTuple):
 def cite(context: BookContext, request: CiteRequest) -> CiteResult:
     """Check the citations of an answer.
 
-    Every marker `[^1]` must have a footnote `[^1]: REF · SOURCE` that names a leaf or a unit of the tree, and every
-    quotation must be in the leaf that it cites, word for word; `...` may stand for what was left out. What does not
-    hold is printed, and the exit status is 1.
+    Every marker `[^1]` must have a footnote `[^1]: REF · SOURCE` that names a leaf, a unit or a summary of the tree,
+    and every quotation must be in the leaf that it cites, word for word; `...` may stand for what was left out.
+    Summaries may be cited, but not quoted. What does not hold is printed, and the exit status is 1.
     """
     context.check_enabled()
     tree = open_tree(context)
-    tree.freshen()
+    reader = NodeReader(tree, tree.freshen())
 
     def open_node(ident: str) -> CitedText | None:
         leaf = open_leaves(tree, [ident]).get(ident)
-        if leaf is None:
+        if leaf is not None:
+            sources = [describe_source(unit) for unit in leaf.units]
+            return CitedText("\n\n".join(unit.text for unit in leaf.units), sources)
+        node = reader.load([ident]).get(ident)
+        if node is None:
             return None
-        sources = [describe_source(unit) for unit in leaf.units]
-        return CitedText("\n\n".join(unit.text for unit in leaf.units), sources)
+        units = (found.unit for found in reader.load(node.units).values())
+        return CitedText(node.text, [describe_source(unit) for unit in units if unit is not None], is_leaf=False)
 
     return check_citations(request.answer, open_node)
 

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from commonplace.guard.audit import Facts
 from commonplace.guard.secrets import redact
-from commonplace.model.errors import CommonplaceError, InvalidField, StorageError
+from commonplace.model.errors import CommonplaceError, InvalidField, StorageError, UnknownFormat
 from commonplace.model.tree_results import IngestReport, IngestResult, SkippedPlace
 from commonplace.text.naming import cut, one_line
 from commonplace.tree.formats import find_reader, is_read_by_file
@@ -129,6 +129,12 @@ def _update_source(context: BookContext, tree: TreeStore, source: TreeSource, re
 
 def _ingest_path(context: BookContext, tree: TreeStore, path: str, request: IngestRequest) -> IngestResult:
     with open_files(path, context.root) as files:
+        if files.skipped and not files.names:
+            left = files.skipped[0]
+            raise UnknownFormat(
+                f"Nothing in {files.given!a} can be read: {redact(left.name)[0]!a} ({left.reason}).",
+                hint="docs/tree.md says what the reason means.",
+            )
         reader = find_reader(files, request.kind)
         # Another process may begin the same source, or one of the same name.
         with nullcontext() if request.dry_run else tree.lock():
@@ -150,6 +156,8 @@ def _ingest_path(context: BookContext, tree: TreeStore, path: str, request: Inge
             if has_survey:
                 ingestion.survey(reader.read(changed, options))
             ingestion.run(reader.read(changed, options))
+        if context.memories.progress is not None:
+            context.memories.progress(changed.total // 1_000, changed.total // 1_000)
         if len(files.names) > 1:
             for other in find_other_sources(files, changed.names, ingestion.counts.files, reader.NAME):
                 ingestion.counts.note_skipped(other)
@@ -289,13 +297,14 @@ class _CountedFiles:
 
 
 def _teller(context: BookContext, files: _CountedFiles, passes: int) -> Callable[[], None]:
-    """Return what tells who waits how many kilobytes were read."""
+    """Return what tells who waits how many kilobytes of the source are done; with several passes, over all of them."""
     last = [0.0]
 
     def tell() -> None:
         progress = context.memories.progress
         if progress is not None and time.monotonic() - last[0] > _TELL_EVERY:
             last[0] = time.monotonic()
-            progress(files.done // 1_000, files.total * passes // 1_000)
+            # All of it is done only when what was read last is stored, too.
+            progress(max(0, min(files.done // passes, files.total - 1_000) // 1_000), files.total // 1_000)
 
     return tell

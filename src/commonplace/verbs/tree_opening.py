@@ -116,9 +116,10 @@ def make_hit(
     key = f"{unit.folder.removeprefix(f'{TREE}/')}/{unit.name}"
     when = unit.occurred or (item.recorded.entry.time if item is not None else "")
     row = item.row if item is not None else None
+    text = cut_passage(unit.text, terms) or ", ".join(f"[{name}]" for name in unit.attachments)
     return Hit(
         kind=HitKind.LEAF, ref=unit.id, key=key, scope=ScopeKind.GLOBAL, scope_id=None,
-        path=f"{unit.folder}/{unit.name}.md", entry=unit.id, text=cut_passage(unit.text, terms),
+        path=f"{unit.folder}/{unit.name}.md", entry=unit.id, text=text,
         summary=unit.title or make_summary(unit.text), author=unit.author.name or unit.author.address or None,
         trust=Trust.EXTERNAL.value, time_start=when, time_end=when, updated=row.updated if row is not None else when,
         score=0.0, revision=row.revision if row is not None else "", sources=(describe_source(unit),),
@@ -136,7 +137,7 @@ def make_leaf_hit(leaf: OpenLeaf) -> Hit:
     first = make_hit(leaf.units[0])
     times = [unit.occurred for unit in leaf.units if unit.occurred]
     return first._replace(
-        ref=leaf.id, text=leaf.text, sources=tuple(map(describe_source, leaf.units)),
+        ref=leaf.id, text=leaf.text or first.text, sources=tuple(map(describe_source, leaf.units)),
         time_start=min(times, default=""), time_end=max(times, default=""),
         child_ids=tuple(unit.id for unit in leaf.units) if leaf.id == leaf.leaf else (),
     )  # fmt: skip

@@ -7,6 +7,7 @@ the methods.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Collection, Mapping, Sequence
 
 from commonplace.index.nodes import BROKEN, CHANGED, MentionSpan, NodeRow, TopicRow
@@ -163,11 +164,11 @@ class NodeRows(UnitRows):
 
     def days(self, first: str, last: str) -> Mapping[str, str]:
         """Return what is kept of the days from one to another, by day."""
-        return dict(self._run_here("days", first, last).fetchall())
+        return {day: zlib.decompress(data).decode() for day, data in self._run_here("days", first, last)}
 
     def put_day(self, day: str, data: str) -> None:
         """Keep what happened on a day."""
         if data:
-            self._run_here("put_day", day, data)
+            self._run_here("put_day", day, zlib.compress(data.encode()))  # a third of it, or less
         else:
             self._run_here("drop_day", day)
