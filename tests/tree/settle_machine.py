@@ -265,11 +265,15 @@ class TreeMachine(RuleBasedStateMachine):
         assert find_faults(files) == []
         self.do(lambda _: check_index(self.place) and None)  # which builds it anew
         self.do(counted)
-        left = {
-            path: (data, files.get(path)) for path, data in tree_files(self.place).items() if "/_index/" not in path
+        left = tree_files(self.place)
+        differ = {
+            path: (files.get(path), left.get(path))
+            for path in files.keys() | left.keys()
+            if "/_index/" not in path and files.get(path) != left.get(path)
         }
-        assert {path: both for path, both in left.items() if both[0] != both[1]} == {}
-        assert self.read_rows() == rows
+        assert differ == {}, differ
+        known = self.read_rows()
+        assert known == rows, sorted({*known} ^ {*rows})
 
     def read_rows(self) -> list[str]:
         """Return what the index says of nodes; fail unless the files say so, and no more waits than is too young."""

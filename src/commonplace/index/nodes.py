@@ -73,7 +73,10 @@ class NodeQueries(Protocol):
         """Return how many labels units began or ceased to mention."""
 
     def changed_hours(self) -> Sequence[str]:
-        """Return the hours (2026-11-15T09, UTC) whose units changed since `unmark_hours`, in order."""
+        """Return the hours (2026-11-15T09, UTC) whose units changed since `unmark_hours`, in order.
+
+        Where the first unit that mentions a person comes or goes, the hour of the next one is among them.
+        """
 
     def mark_hours(self, hours: Collection[str]) -> None:
         """Mark hours as changed."""
@@ -157,10 +160,6 @@ class NodeQueries(Protocol):
 
     def is_mentioned_before(self, name: str, moment: str) -> bool:
         """Return whether a unit before a time mentions a label."""
-
-    def next_mention(self, name: str, moment: str) -> str:
-        """Return when the first unit from a time on that mentions a label was, of those whose hours are not marked;
-        empty if there is none."""
 
     def days(self, first: str, last: str) -> Mapping[str, str]:
         """Return what is kept of the days from one to another, by day."""

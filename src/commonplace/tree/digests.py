@@ -23,11 +23,11 @@ from commonplace.text.notes import Note
 from commonplace.tree.digest import DayDigest, merge_digests
 from commonplace.tree.digest_day import make_day_digest
 from commonplace.tree.digest_page import render_digest
-from commonplace.tree.entities import PERSON
 from commonplace.tree.periods import Period, PeriodKind, period_of
-from commonplace.tree.store import TreeSource, TreeStore
+from commonplace.tree.store import MadePage, TreeSource, TreeStore
 from commonplace.tree.units import TreeUnit, read_unit
 from commonplace.vault.paths import KEEPER, TREE
+from commonplace.vault.port import ABSENT
 
 DIGEST_FOLDER = TREE / "digest"
 DIGEST_PREFIX = "digest-"
@@ -130,44 +130,45 @@ class DigestPages:
             if not days:  # of times that are on no calendar
                 index.unmark_hours(hours)
                 return True
-            old = read_days(index, Period("window", days[0], days[-1]))
-            others: set[str] = set()
             for day in days:
                 digest = self._reader.make(index, day)
                 index.put_day(day.isoformat(), "" if digest.is_empty else digest.to_json())
-                others |= _find_moved_people(index, old.get(day), digest, day)
-            index.mark_hours(others)
         periods = sorted(
             {period_of(kind, day) for kind in PERIODS for day in days}, key=lambda one: (one.start, one.name)
         )
         for at in range(0, len(periods), _WRITTEN):
             self._write(periods[at : at + _WRITTEN])
         with index_of.transaction(space) as index:
-            index.unmark_hours(set(hours) - others)
+            index.unmark_hours(hours)
         return True
 
     def _write(self, periods: Sequence[Period]) -> None:
+        made: list[MadePage] = []
         with self._tree.memories.unit(DIGEST_FOLDER, KEEPER) as unit:
             for period in periods:
                 with self._tree.reading() as index:
                     known = read_days(index, period)
-                self._write_page(unit, period, merge_days(known.values(), period))
+                revision = self._write_page(unit, period, merge_days(known.values(), period))
+                if revision is not None:
+                    made.append(MadePage(unit.path(digest_key(period)), revision))
             unit.commit()
+        self._tree.note_made(made)
+        self.written += len(made)
 
-    def _write_page(self, unit: Unit, period: Period, digest: DayDigest) -> None:
+    def _write_page(self, unit: Unit, period: Period, digest: DayDigest) -> str | None:
+        """Stage the page of a period; return its new revision, None if it stays."""
         key = digest_key(period)
         found = unit.find(key)
         text = write_page(digest, period)
         if found is None and not text:
-            return
+            return None
         lead = f"# {period.title}\n\n"
         note = found.note if found is not None else Note(Frontmatter("---\n", (), "---\n"), lead, ())
         if note.in_conflict:
-            return
+            return None
         if found is not None and not text and not has_added_text(note):
             unit.remove(found)
-            self.written += 1
-            return
+            return ABSENT
         fields: dict[str, Writable] = {
             "tree": "digest", "period": period.kind, "summary": period.title, "created": f"{period.start}T00:00:00Z",
             "updated": f"{period.end}T23:59:59Z",
@@ -178,9 +179,8 @@ class DigestPages:
             front = front.put(name, value)
         below_title = text.partition("\n\n")[2]
         note = note.replace(front=front, lead=put_region(note.lead, below_title))
-        if found is None or note.render() != found.data:
-            unit.put(key, note, None)
-            self.written += 1
+        is_same = found is not None and note.render() == found.data
+        return None if is_same else unit.put(key, note, None)
 
 
 def has_added_text(note: Note) -> bool:
@@ -244,23 +244,6 @@ def parse_digest_id(text: str) -> Period | None:
         return period_of("day", date.fromisoformat(name))
     except ValueError:
         return None
-
-
-def _find_moved_people(index: Transaction, old: DayDigest | None, new: DayDigest, day: date) -> set[str]:
-    """Return the hours of other days whose new people are no longer those that they name: somebody was new there, and
-    wrote or was written to on this day already; or was new here, and is not any more.
-
-    Days whose hours are marked are looked at anyway: of the others, the first one on which somebody was is the one.
-    """
-    start, end = bounds_of(day, day)
-    before, now = (
-        {f"{PERSON}{person.id}" for person in one.people} if one is not None else set() for one in (old, new)
-    )
-    labels = index.labels_of(index.units_between(start, end)).values()
-    named = {name for some in labels for name in some if name.startswith(PERSON)}
-    first_here = {name for name in named - now if not index.is_mentioned_before(name, start)}
-    found = {index.next_mention(name, end) for name in before ^ now | first_here}
-    return {moment[:HOUR] for moment in found if len(moment) >= HOUR}
 
 
 def bounds_of(first: date, last: date) -> tuple[str, str]:

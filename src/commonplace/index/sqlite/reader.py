@@ -21,7 +21,7 @@ from commonplace.model.errors import StorageError, TooManyFiles
 from commonplace.model.scope import Space
 
 APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
-VERSION = 16  # of the schema. Of one before, only what memories said is carried over: all else is read again
+VERSION = 17  # of the schema. Of one before, only what memories said is carried over: all else is read again
 KEYED = 7  # the first version whose books have a key (memories/provenance.py)
 _WAIT, _LONG_WAIT = 0.05, 5.0  # seconds
 _MARKS = ("application_id", "user_version")

@@ -86,6 +86,8 @@ class SqliteTransaction(NodeRows):
         if close_at is not None:
             self._run("close_entries", close_at, self._space, folder, name)
             self._run("tick_dropped")
+            for thread, turn in self._run_here("threads_of", folder, name).fetchall():
+                self._run_here("unword_thread", folder, thread, turn)
         last = self._value("last_place", folder, name)
         if last is not None:  # the last entry has another one after it now
             self._run_here("unword_last", folder, name, last)
