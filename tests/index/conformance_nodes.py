@@ -331,6 +331,7 @@ class NodeConformance:
             assert change.waiting("mail", 2, 9) == change.waiting("none", 0, 9) == []
             assert change.count_nodes("mail") == {0: (5, 4), 1: (1, 1)} and change.count_nodes("none") == {}
             assert change.count_nodes() == {0: (6, 5), 1: (1, 1)}
+            assert (change.count_waiting("mail"), change.count_waiting("none")) == ({0: 4, 1: 1}, {})
 
     def test_nodes_of_another_model_are_found(self, index: Index) -> None:
         """Summaries that another model wrote come lower levels first, up to a limit; leaves were written by none."""

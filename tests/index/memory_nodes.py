@@ -269,6 +269,9 @@ class MemoryNodes(ABC):
         )
         return {level: (counts[level], waiting[level]) for level in sorted(counts)}
 
+    def count_waiting(self, source: str) -> Mapping[int, int]:
+        return {level: waiting for level, (_, waiting) in self.count_nodes(source).items() if waiting}
+
     def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
         found: dict[int, str] = {}
         places = Counter[tuple[str, str]]()

@@ -36,6 +36,7 @@ from tests.tree.settle_scenes import dated_mail, settle
 
 SMALL = {
     (seal, "MOST_CHILDREN"): 3, (seal, "_SEALED"): 2, (seal, "_DIVIDED"): 3, (digests, "_WRITTEN"): 4,
+    (digests, "_MOST_DAYS"): 5,
     (topics, "_WRITTEN"): 1, (topics, "_UNITS"): 4, (topics, "_THREADS"): 2, (topics, "_DAYS"): 2,
     (ingest, "BATCH"): 3, (forget, "BATCH"): 3,
 }  # fmt: skip

@@ -110,6 +110,15 @@ def test_without_its_databases_a_book_has_the_same_tree(made: Path, lost: tuple[
     assert differences(settle(made), before) == []
 
 
+def test_an_index_that_is_built_anew_writes_no_page(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the days are looked at in many rounds, no page of a longer time is written with some of its days."""
+    monkeypatch.setattr("commonplace.tree.digests._MOST_DAYS", 4)
+    for database in made.rglob("tree.db*"):
+        database.unlink()
+    with Book.open(made) as book:
+        assert book.tree_settle() == (0, 0, 0, 0)
+
+
 @pytest.mark.parametrize(
     "lost",
     ["mail/summary", "*/summary", "mail/summary/L2-*.md", "mail/summary/L1-[0-7]*.md", "digest",

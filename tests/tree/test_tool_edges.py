@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -80,7 +83,7 @@ def test_every_limit_is_tried() -> None:
     allowed = {(field, str(value)[:9]) for name, field, value, is_allowed in EDGES if is_allowed and field in WORDS}
     assert {("max_depth", "1"), ("max_depth", "5"), ("window_days", "1"), ("window_days", "3660")} <= allowed
     assert {("limit", "1"), ("limit", "100")} <= allowed
-    assert [len(value) for _, field, value, _ in EDGES if field == "chunk_ids"] == [1, 0, 20, 21]
+    assert [len(value) for *_, value, _ in EDGES if isinstance(value, list)] == [1, 0, 20, 21]
 
 
 @pytest.mark.parametrize(("name", "field", "value", "is_allowed"), EDGES)
@@ -133,6 +136,51 @@ def test_an_unknown_id_is_not_found(filled: Path, ident: str) -> None:
             book.drill_down(ident)
         assert book.fetch_leaves([ident]).missing == (ident,)
         assert book.query_topic(ident).hits == ()
+
+
+ZONES = {
+    "Europe/Berlin": date(2026, 10, 25), "America/New_York": date(2026, 3, 8), "Australia/Lord_Howe": date(2026, 4, 5),
+    "Asia/Kathmandu": date(2026, 1, 1), "Pacific/Apia": date(2025, 12, 31),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_a_day_is_the_day_of_this_clock(root: Path, tmp_path: Path, zone: str, set_zone: Callable[[str], None]) -> None:
+    """Every message around midnight is in the digest of the day that it is here, and in no other, also where the clocks
+    change; a window has exactly the messages of its days. In another zone as well, to which this machine is moved: at
+    once where it is asked, and on the pages with the next settle."""
+    clock, middle = ZoneInfo(zone), ZONES[zone]
+    set_zone(zone)
+    start = datetime(middle.year, middle.month, middle.day, tzinfo=clock).astimezone(UTC) - timedelta(days=1, hours=2)
+    moments = [start + timedelta(days=day, minutes=17 * step) for day in range(3) for step in range(16)]
+    mails = [
+        (str(at), "", "Ann Lee <ann@example.org>", "bob@example.org", moment.strftime("%d %b %Y %H:%M:%S +0000"),
+         f"Case {at}", f"Box {at} was counted.")
+        for at, moment in enumerate(moments)
+    ]  # fmt: skip
+    with Book.open(root) as book:
+        book.ingest(str(write_mbox(tmp_path / "mail.mbox", tuple(mails))))
+    for other in (zone, "Pacific/Honolulu"):
+        set_zone(other)
+        days = Counter(moment.astimezone(ZoneInfo(other)).date() for moment in moments)
+        with Book.open(root) as book:
+            for day in (min(days) - timedelta(days=1), *days, max(days) + timedelta(days=1)):
+                page = book.digest(date=day.isoformat()).hits
+                hits = book.drill_down(page[0].ref, limit=100).hits if page else ()
+                assert sum(hit.kind == "leaf" for hit in hits) == days[day], (other, day)
+            for length in (1, 2, 3):
+                last = sorted(days)[1]
+                window = f"digest-{last - timedelta(days=length - 1)}..{last}"
+                hits = book.drill_down(window, 2, limit=100).hits
+                wanted = sum(days[last - timedelta(days=back)] for back in range(length))
+                assert sum(hit.kind == "leaf" for hit in hits) == wanted, (other, window)
+            book.tree_settle()
+        found = {path.name: path.read_bytes() for path in (root / "tree" / "digest").rglob("20*.md")}
+        assert {name for name in found if name.count("-") == 2} == {f"{day}.md" for day in days}
+        for database in root.rglob("tree.db*"):
+            database.unlink()
+        with Book.open(root) as book:
+            assert book.tree_settle().digests == 0
 
 
 @pytest.mark.parametrize("name", TOOLS)

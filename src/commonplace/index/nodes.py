@@ -129,6 +129,9 @@ class NodeQueries(Protocol):
     def count_nodes(self, source: str | None = None) -> Mapping[int, tuple[int, int]]:
         """Return how many nodes each level has, and how many of them wait to be sealed."""
 
+    def count_waiting(self, source: str) -> Mapping[int, int]:
+        """Return how many nodes of each level of a source wait to be sealed. The cost does not grow with the others."""
+
     def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
         """Return the summary of the leaf that each of these units is in; units of leaves without one are left out."""
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from commonplace.index.port import Transaction
 from commonplace.memories.unit import Unit
 from commonplace.model.lazy import lazy
+from commonplace.model.names import short_hash
 from commonplace.text.frontmatter import Frontmatter, Writable, get_region, put_region
 from commonplace.text.notes import Note
 from commonplace.tree.digest import DayDigest, merge_digests
@@ -37,6 +38,8 @@ _WRITTEN = 50  # pages in one unit of work
 _MOST_DAYS = 366  # that are looked at in one round
 HOUR = len("2026-11-15T09")
 _DAY = timedelta(days=1)
+_ZONE = ""  # in the place of a day, the index keeps by which clock its days are
+_SAMPLES = [date(year, month, 1) for year in (1990, 2000, 2010, 2020, 2030) for month in (1, 4, 7, 10)]
 _CITED = lazy(r"\[(u-[0-9a-f]{20})\]")
 
 
@@ -77,7 +80,9 @@ class DigestReader:
         return merge_days(days, period)
 
     def find_changed(self, index: Transaction, period: Period) -> set[date]:
-        """Return the days of a period whose pages do not say yet what happened."""
+        """Return the days of a period whose pages do not say yet what happened: all, if they are by another clock."""
+        if index.days(_ZONE, _ZONE).get(_ZONE) != print_zone():
+            return {*period.days()}
         return {day for day in days_of_hours(index.changed_hours()) if period.start <= day <= period.end}
 
     def make(self, index: Transaction, day: date, only: Collection[str] | None = None) -> DayDigest:
@@ -114,6 +119,7 @@ class DigestPages:
     def renew(self) -> bool:
         """Do what is marked for as many days as a year has; return whether there was something."""
         space, index_of = self._tree.memories.space, self._tree.memories.index
+        self._follow_clock()
         with self._tree.reading() as index:
             marked = index.changed_hours()
         if not marked:
@@ -133,14 +139,24 @@ class DigestPages:
             for day in days:
                 digest = self._reader.make(index, day)
                 index.put_day(day.isoformat(), "" if digest.is_empty else digest.to_json())
-        periods = sorted(
-            {period_of(kind, day) for kind in PERIODS for day in days}, key=lambda one: (one.start, one.name)
-        )
+        periods = _list_complete(days, days_of_hours(marked[len(hours) :]))
         for at in range(0, len(periods), _WRITTEN):
             self._write(periods[at : at + _WRITTEN])
         with index_of.transaction(space) as index:
             index.unmark_hours(hours)
         return True
+
+    def _follow_clock(self) -> None:
+        """Mark what is kept of days if they are by the clock of another time zone: this machine was moved."""
+        zone = print_zone()
+        with self._tree.reading() as index:
+            if index.days(_ZONE, _ZONE).get(_ZONE) == zone:
+                return
+        with self._tree.memories.index.transaction(self._tree.memories.space) as index:
+            known = [date.fromisoformat(day) for day in index.days("0001", "9999-12-30") if day]
+            near = {day + step * _DAY for day in known for step in (-1, 0, 1) if day > date.min}
+            index.mark_hours([f"{day}T12" for day in near])
+            index.put_day(_ZONE, zone)
 
     def _write(self, periods: Sequence[Period]) -> None:
         made: list[MadePage] = []
@@ -244,6 +260,18 @@ def parse_digest_id(text: str) -> Period | None:
         return period_of("day", date.fromisoformat(name))
     except ValueError:
         return None
+
+
+def _list_complete(days: Iterable[date], left: Collection[date]) -> Sequence[Period]:
+    """Return the periods of days of which none is left to look at: the others are written with the last of theirs."""
+    pending = {period_of(kind, day) for kind in PERIODS for day in left}
+    found = {period_of(kind, day) for kind in PERIODS for day in days} - pending
+    return sorted(found, key=lambda one: (one.start, one.name))
+
+
+def print_zone() -> str:
+    """Return what tells the time zone of this machine from others: when some days begin here."""
+    return short_hash(" ".join(bounds_of(day, day)[0] for day in _SAMPLES))
 
 
 def bounds_of(first: date, last: date) -> tuple[str, str]:

@@ -180,11 +180,9 @@ class Sealer:
     def seal(self, source: TreeSource, now: str) -> bool:
         """Seal what can be sealed of a source, a few nodes at a time; return whether there was something."""
         with self._tree.reading() as index:
-            levels = index.count_nodes(source.id)
             groups: list[_Group] = []
-            for level, (_, waiting) in sorted(levels.items()):
-                if waiting:
-                    groups += _make_groups(index, source, level, now, _SEALED)
+            for level in index.count_waiting(source.id):
+                groups += _make_groups(index, source, level, now, _SEALED)
                 if groups:
                     break
         if not groups:
@@ -287,7 +285,7 @@ class Sealer:
 def count_groups(index: Transaction, source: TreeSource, now: str) -> int:
     """Return about how many nodes can be made of what waits in a source now."""
     groups = 0
-    for level, (_, waiting) in index.count_nodes(source.id).items():
+    for level, waiting in index.count_waiting(source.id).items():
         groups += waiting // MOST_CHILDREN or len(_make_groups(index, source, level, now, 1))
     return groups
 

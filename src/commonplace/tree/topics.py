@@ -140,7 +140,7 @@ class TopicPages:
         if entity in self._me or self._tree.people().canonical(entity) != entity:
             return None
         names = self._tree.people().members(entity)
-        if known is None and sum(item.number for item in index.count_mentions(names)) < _UNITS:
+        if known is None and len(index.mention_spans(names, _UNITS)) < _UNITS:
             return None
         spans = [span for span in index.mention_spans(names, _MOST_LOOKED_AT) if is_admitted(span.signals)]
         if not spans or (known is None and not self._is_topic(index, entity, spans)):

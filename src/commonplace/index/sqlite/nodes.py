@@ -112,6 +112,10 @@ class NodeRows(UnitRows):
         """Return how many nodes each level has, and how many of them wait to be sealed."""
         return {level: (number, waiting) for level, number, waiting in self._run_here("count_nodes", source)}
 
+    def count_waiting(self, source: str) -> Mapping[int, int]:
+        """Return how many nodes of each level of a source wait to be sealed."""
+        return dict(self._run_here("count_waiting", source).fetchall())
+
     def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
         """Return the summary of the leaf that each of these units is in."""
         return {no: parent for no, parent in self._run("sealed_in", json.dumps(sorted(numbers)), self._space) if parent}

@@ -510,9 +510,9 @@ UPDATE entry SET labelled = 0 WHERE labelled = 1;
 DELETE FROM label WHERE NOT EXISTS (SELECT 1 FROM mention m WHERE m.label = label.number);
 
 -- name: find_labels
-SELECT l.label, l.surface FROM label l
-WHERE substr(l.label, 1, instr(l.label, ':') - 1) IN (SELECT value FROM json_each(?1))
-AND NOT EXISTS (
+SELECT l.label, l.surface FROM json_each(?1) kind
+CROSS JOIN label l ON l.label >= kind.value || ':' AND l.label < kind.value || ';'
+WHERE NOT EXISTS (
     SELECT 1 FROM json_each(?2) word WHERE instr(l.folded, word.value) = 0)
 LIMIT ?3;
 
@@ -546,12 +546,10 @@ WHERE e.space = ? AND e.recorded_to IS NULL AND (?2 IS NULL OR e.folder IN (SELE
 AND e.moment >= ?3 AND e.moment <= ?4 AND (?5 IS NULL OR e.no IN (SELECT value FROM json_each(?5)));
 
 -- name: count_addresses
-SELECT e.author, json_extract(item.value, '$[1]') AS address, count(*) FROM entry e CROSS JOIN json_each(e.extra) item
-WHERE e.space = ? AND e.recorded_to IS NULL AND e.author IS NOT NULL AND e.id >= 'u-' AND e.id < 'u.' AND e.extra <> ''
-AND json_extract(item.value, '$[0]') = 'from' GROUP BY e.author, address ORDER BY e.author, address;
+SELECT author, address, number FROM author_address WHERE space = ? AND number > 0 ORDER BY author, address;
 
 -- name: count_labels
-SELECT count(*) FROM label l WHERE substr(l.label, 1, instr(l.label, ':') - 1) IN (SELECT value FROM json_each(?));
+SELECT count(*) FROM json_each(?) kind CROSS JOIN label l ON l.label >= kind.value || ':' AND l.label < kind.value || ';';
 
 -- name: count_authors
 SELECT e.author, count(*) AS number FROM entry e INDEXED BY entry_place WHERE e.space = ? AND e.recorded_to IS NULL
@@ -631,7 +629,7 @@ FROM node WHERE space = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY id
 
 -- name: nodes_of
 SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
-FROM node WHERE space = ? AND folder = ? AND name = ? ORDER BY place, id;
+FROM node INDEXED BY node_file WHERE space = ? AND folder = ? AND name = ? ORDER BY place, id;
 
 -- name: children
 SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
@@ -644,7 +642,7 @@ ORDER BY first, id LIMIT ?;
 
 -- name: nodes_in_state
 SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
-FROM node WHERE space = ? AND state = ? AND state > 0 ORDER BY level, id LIMIT ?;
+FROM node INDEXED BY node_changed WHERE space = ? AND state = ? AND state > 0 ORDER BY level, id LIMIT ?;
 
 -- name: nodes_not_by
 SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
@@ -652,6 +650,9 @@ FROM node INDEXED BY node_written WHERE space = ? AND model != ? AND level > 0 O
 
 -- name: count_nodes
 SELECT level, count(*), sum(parent = '') FROM node WHERE space = ?1 AND (?2 IS NULL OR source = ?2) GROUP BY level ORDER BY level;
+
+-- name: count_waiting
+SELECT level, count(*) FROM node INDEXED BY node_waiting WHERE space = ? AND source = ? AND parent = '' GROUP BY level ORDER BY level;
 
 -- name: sealed_in
 SELECT e.no, (
