@@ -96,7 +96,7 @@ class TreeMachine(RuleBasedStateMachine):
                 return
             self.copies += 1
             kept = self.folder / f"kept-{self.copies}"
-            found = crash_points.record(self.place, command, kept, kill_at)
+            found = crash_points.record(self.place, command, kept, kill_at, most=1)
             if found.snapshots:
                 self.place = found.snapshots[0].place
 
