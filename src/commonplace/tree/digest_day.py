@@ -7,6 +7,7 @@ says how much each sentence tells. Nothing here reads or writes a file.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -49,6 +50,7 @@ from commonplace.tree.units import TreeUnit
 
 YOU = DigestPerson("", "you", 0)
 _MAX_TEXT, _MAX_TITLE = 240, 120  # characters that are kept of a sentence and a title
+_WRITTEN_DATE = 30  # points more
 _MOST_AHEAD = timedelta(days=800)  # a later date is rarely one that anybody waits for
 _MOST_ASKED_OF_UNIT = 2  # questions to the user
 _MOST_RECIPIENTS = 20  # of a message, whose names are known
@@ -183,7 +185,7 @@ class _DayReader:
             make_lines(item for item in said if item[1].kind == DECIDED),
             [line for item in _choose_of_units(to_me) for line in make_lines([item])],
             [
-                line._replace(kind=DUE, day=day, score=line.score + 10 * _is_firm(item[1]))
+                line._replace(kind=DUE, day=day, score=line.score + _weigh_date(item[1], day))
                 for item, day in due
                 for line in make_lines([item])
             ],
@@ -230,6 +232,12 @@ class _DayReader:
         is_near = any(unit.id in self._mine or {"direct", "mentioned"} & unit.signals for unit in units)
         points = best + 10 * math.log2(1 + len(people)) + 6 * math.log2(1 + len(units)) + 12 * is_near
         return round(points) - 30 * (units[0].kind == "document")
+
+
+def _weigh_date(sentence: UnitSentence, day: str) -> int:
+    """Return how much more a sentence tells as a date: one with its number is for a calendar; "by Friday" is less."""
+    is_written = re.search(rf"(?<!\d)0?{int(day[-2:])}(?!\d)", sentence.text) is not None
+    return 10 * _is_firm(sentence) + _WRITTEN_DATE * is_written
 
 
 def _is_firm(sentence: UnitSentence) -> bool:

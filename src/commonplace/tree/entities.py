@@ -72,7 +72,7 @@ _NUMBER = lazy(r"\d(?<![\w.,:/].)\d?(?!\d)")
 _YEAR = r"(?:,?[\s-]\s?(?:(?:of|de|del|di)\s)?(?P<year>\d{4})(?!\d))?"
 _MONTH_AFTER = lazy(r"(?:st|nd|rd|th|er|[.ºª])?[\s-]\s?(?:(?:of|de|di)\s)?(?P<month>[^\W\d_]{3,12})\b\.?" + _YEAR)
 _MONTH_BEFORE = lazy(r"(?P<month>\b[^\W\d_]{3,12})\.?\s\Z")
-_YEAR_AFTER = lazy(r"(?:st|nd|rd|th)?(?![\w:]|[.,]\d)" + _YEAR)
+_YEAR_AFTER = lazy(r"(?:st|nd|rd|th)?(?!\w|[:.,]\d)" + _YEAR)
 _BLANK = " ; "  # no mere space: the words beside it are no neighbours
 _HALF_YEAR = timedelta(days=183)
 
