@@ -19,6 +19,7 @@ from commonplace.tree.entities import find_dates, read_month_names
 # --- What turns a decision around ---
 _NEGATIONS = frozenset(
     """
+    feel feels felt feeling
     not no never t cannot nothing nobody none niemand personne nadie nessuno ninguém nikt никто ingen
      without if whether until before to once
     nichts rien nada niente nulla niets ничего ingenting intet
@@ -30,6 +31,10 @@ _REACH = 3  # words before a decision that may turn it around
 # Behind one, they say that there is none: "we agreed on nothing", "we agreed to disagree".
 _NOTHING = frozenset(
     ("nothing", "disagree", "nichts", "rien", "nada", "niente", "nulla", "niets", "nic", "ничего", "ingenting", "intet")
+)
+_JOKE = lazy(r"(?i)[;:]-?[PD](?!\w)|;-?\)|[😂🤣😜😝😉😆]|\b(?:lol|rofl|haha\w*|hehe\w*|just kidding|jk)\b")
+_QUOTED = lazy(  # of three words or more
+    r"\"[^\"\s]+\s+[^\"\s]+\s+[^\"]*\"|“[^”\s]+\s+[^”\s]+\s+[^”]*”|„[^“”\s]+\s+[^“”\s]+\s+[^“”]*[“”]|«[^»]*\s[^»]*\s[^»]*»"
 )
 _ABOUT = frozenset({"on", "to", "upon"})
 # --- Before a day, it is the last one ---
@@ -132,6 +137,7 @@ def find_words(text: str) -> list[str]:
 def read_cues(text: str, words: Sequence[str], occurred: str) -> Cues:
     """Return what `find_cues` does, for a caller that has the words of the sentence."""
     dates = _find_days(text, words, occurred)
+    is_joke = _JOKE.search(text) is not None
     is_question = ("?" in text or "？" in text or "؟" in text) and _QUESTION_MARK.search(text) is not None
     if not text.isascii() and DENSE_RUN.search(text):
         return _read_east(text, dates, is_question=is_question)
@@ -146,11 +152,14 @@ def read_cues(text: str, words: Sequence[str], occurred: str) -> Cues:
             if len(phrase) > 1 and (start < 0 or tuple(words[start : start + len(phrase)]) != phrase):
                 continue
             if kind == _DECIDES:
-                found[kind] = found[kind] or not _is_denied(words, start, start + len(phrase))
+                found[kind] = found[kind] or not (is_joke or _is_denied(words, start, start + len(phrase)))
             else:
                 found[kind] = found[kind] or kind != _ASKS or start <= 1
     if is_question or found[_ASKS]:
         return Cues(asks=True, dates=dates)
+    if found[_DECIDES] and _QUOTED.search(text):  # what is quoted, somebody else decided, or another time
+        unquoted = _QUOTED.sub(" ", text)
+        found[_DECIDES] = read_cues(unquoted, find_words(unquoted), occurred).decides
     promises = found[_PROMISES] or (bool(dates) and _is_ahead(words))
     return Cues(decides=found[_DECIDES], promises=promises, dates=dates, reports=found[_REPORTS])
 

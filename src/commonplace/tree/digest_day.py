@@ -55,6 +55,7 @@ _MOST_AHEAD = timedelta(days=800)  # a later date is rarely one that anybody wai
 _MOST_ASKED_OF_UNIT = 2  # questions to the user
 _MOST_RECIPIENTS = 20  # of a message, whose names are known
 _BEFORE_SECTION = " › "  # between the title of a document and the headings of a section
+_CALLED = lazy(r"(?:@?(?P<first>\w+),|.*,\s@?(?P<last>\w+)\s?[?!.]+\Z)")
 _HAS_DIGIT = lazy(r"\d")
 _Scored = tuple[int, UnitSentence]
 
@@ -175,7 +176,7 @@ class _DayReader:
             last_day=self._day,
             weight=self._weigh(units, named, said),
             asked=_leave_out_thread(make_lines(choose_different(asked, MOST_ASKED))),
-            said=_leave_out_thread(make_lines(choose_different(said, MOST_SAID))),
+            said=_leave_out_thread(make_lines(choose_different(said, MOST_SAID + len(units).bit_length() // 2))),
         )
         answered = max(mine, default="")
         to_me = [item for item in asked if item[1].unit.occurred >= answered and self._is_to_me(item[1])]
@@ -214,7 +215,7 @@ class _DayReader:
         greeting = unit.text.lstrip().split("\n", 1)[0][:80]
         firsts = {name.split()[0] for name in names if name.strip()}
         others = [person for person in unit.recipients if not is_one_of(person, me)]
-        if len(others) < len(unit.recipients) and _has_name(greeting, firsts):
+        if len(others) < len(unit.recipients) and (_has_name(greeting, firsts) or _is_called(sentence.text, firsts)):
             return True
         is_private = unit.kind == "chat" and not unit.recipients and unit.title == unit.author.name
         if "direct" not in unit.signals and not is_private:
@@ -250,6 +251,12 @@ def _has_name(text: str, names: Set[str]) -> bool:
         return False
     folded = fold_text(text)
     return any(len(name) > 1 and has_phrase(folded, fold_text(name)) for name in names)
+
+
+def _is_called(text: str, names: Set[str]) -> bool:
+    """Return whether a sentence speaks to one of these people: "Ida, can you ...", "... , Ida?"."""
+    found = _CALLED.match(text)
+    return found is not None and _has_name(found["first"] or found["last"], names)
 
 
 def _choose_of_units(scored: Iterable[_Scored]) -> Iterator[_Scored]:
