@@ -277,15 +277,19 @@ def _print_findings(call: Call, group: Sequence[Finding], limit: int) -> None:
     """Print what the findings of one code have in common, then where they are."""
     screen, first = call.screen, group[0]
     alike = all(finding.message == first.message for finding in group)
+    has_one_hint = all(finding.hint == first.hint for finding in group)
     screen.line(
         f"{screen.paint(first.severity, _SEVERITY_STYLES[first.severity])} {screen.paint(first.code, 'strong')}"
     )
     if alike:
         screen.block(first.message)
-    screen.block(f"what to do: {first.hint}")
+    if has_one_hint:
+        screen.block(f"what to do: {first.hint}")
     for finding in group[:limit]:
         what = "" if alike else f": {shown(finding.message)}"
         screen.line(f"    {screen.paint(shown(call.place(finding.path)), 'name')}{what}")
+        if not has_one_hint:
+            screen.sentence(shown(finding.hint), start="what to do:", indent="      ")
     if len(group) > limit:
         screen.line(screen.paint(f"    and {len(group) - limit:,} more; --all shows them.", "weak"))
     screen.line()
