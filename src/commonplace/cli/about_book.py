@@ -93,6 +93,9 @@ def _list_projects(call: Call) -> int:
     found = call.run(verbs.project.list_projects)
     if call.answer({"projects": found}):
         return DONE
+    if not found:
+        call.remark("Nothing is stored here yet.", "")
+        return NOTHING
     rows = [
         (f"{'* ' if item.own else '  '}{item.id}", f"{item.memories:,}", item.updated[:10], ", ".join(item.folders))
         for item in found
@@ -409,7 +412,9 @@ def _print_import_summary(screen: Screen, done: ImportResult) -> None:
     parts += [f"{len(done.left):,} skipped"] if done.left else []
     screen.line(f"{done.format}: {', '.join(parts)}.{' Nothing was written.' if done.dry_run else ''}")
     if done.trust == "external" and (done.created or done.appended) and not done.dry_run:
-        screen.line("It is labelled as from outside. Once you have read it, run the same command with --reviewed.")
+        screen.line(
+            "It is labelled as from outside. To accept it once you have read it, add --reviewed to the command."
+        )
 
 
 COMMANDS = {

@@ -230,7 +230,7 @@ def _merges(call: Call) -> int:
         for merge in found:
             call.screen.line(f"{merge.state:<9} {' = '.join(map(shown, merge.members))}")
         if not found:
-            call.remark("Nobody is known by two addresses.", "")
+            call.remark("No person has two addresses yet.", "")
     return DONE if found else NOTHING
 
 
