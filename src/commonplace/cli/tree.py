@@ -146,7 +146,7 @@ def _entities(call: Call) -> int:
         ]
         call.screen.table(("ID", "NAME", "MENTIONS", "LAST"), rows, ("name", "", "", "weak"))
         if not found.entities:
-            call.remark("Nobody and nothing of that name is mentioned.", "")
+            call.remark("No person or thing of that name is mentioned.", "")
     return DONE if found.entities else NOTHING
 
 

@@ -324,7 +324,7 @@ def is_owned(file: str, text: str) -> bool:
 
 
 def is_edited_prose(file: str, text: str) -> bool:
-    """Return whether a text without commands, as rules and a skill are, is one of ours that somebody edited."""
+    """Return whether a text without commands, as rules and a skill are, is one of ours that a person edited."""
     has_mark = any(line.startswith(_OWNED_PROSE) for line in text.splitlines())
     return _ending(file) in (".md", ".mdc") and has_mark and not is_owned(file, text)
 
