@@ -28,7 +28,7 @@ command that repairs the connection. `--list --json` has the same fields.
 ## What a connected host gets
 
 - **Tools**: the MCP server, `commonplace mcp --agent HOST`.
-- **A brief** when a context window starts: the doctrine, pinned and newest memories of your scopes, fenced as data.
+- **A brief** when a context window starts: what you asked for, whole; then facts, one line each; then the rest by name.
 - **Recall at the prompt**: memories about it that the brief did not have.
 - **Nudges** to save, on the prompt, where a hook there can carry text. No hook makes the agent continue a turn.
 - **The rubric** of what is worth saving, as a skill or a rule.
@@ -57,10 +57,11 @@ _CARE = """\
     mcp`) does not make it yours and stays: connecting again renews only the command. So it does in a JSON file of ours
     that still starts all that it should. The book that an entry names (`--root`, or `COMMONPLACE_ROOT` in its
     environment) stays, too, unless you name another one.
-  - *A server that `mcp add` of the program, or you, wrote* under the name `commonplace` is ours, if it starts
-    `commonplace mcp`: connect takes it over, so that there is one server, and disconnect takes it out. Claude Code and
-    Gemini CLI get the server in our plugin; what `mcp add` wrote elsewhere makes place for it, unless it has options or
-    an environment of its own: then it stays, and the plugin has none.
+  - *A server that `mcp add` of the program, or you, wrote* is ours, if it starts `commonplace mcp` and is called
+    `commonplace`. Under another name it is ours if it has no other agent, no other book and no options: connect takes
+    it over, so that there is one server, and disconnect takes it out. If you gave it more than a command, such as an
+    environment or a timeout, it stays where it is in place of ours. Claude Code and Gemini CLI get the server in our
+    plugin, which then has none.
   - *A published plugin* that the program installed from a marketplace is enough: connect adds nothing to it, and takes
     out what it wrote before.
   - *A whole file, and the marked block,* end with a comment line, `commonplace:owned sha256:...`, with a hash of the
@@ -72,10 +73,11 @@ _CARE = """\
   An object that we had to make holds its first entry without a blank (`{"mcpServers": {"commonplace": ...}}`), so that
   it goes with it; one that was there and empty stays. If the host lays its file out anew in between, an empty object
   may stay behind.
-- **What is yours stays yours.** A file or entry that is not ours, or a file of ours that you edited, is never
-  overwritten or removed, whatever words are in it: connect refuses (`not_ours`) and changes nothing anywhere;
-  disconnect leaves it, removes the rest, and says what it left. To connect again, rename or remove your file. A file
-  that cannot be understood is left alone (`host_file_unusable`); add by hand what `--dry-run` shows.
+- **What is yours stays yours.** A file or entry that is not ours is never overwritten or removed, whatever words are in
+  it: connect refuses (`not_ours`) and changes nothing anywhere. To connect, rename or remove your file. A file of ours
+  that you edited keeps your text: connect leaves a skill or a rule as it is, renews the commands in a JSON file, and
+  refuses for a script. Disconnect leaves every edited file, removes the rest, and says what it left. A file that cannot
+  be understood is left alone (`host_file_unusable`); add by hand what `--dry-run` shows.
 - **Links are followed** where they stay inside your home, or inside the project for a project's files: the link stays,
   and the file behind it is changed. A link that leads out is refused.
 - **Files are replaced in one step**, keep their mode, and new ones are readable by you alone. Files of other users,

@@ -170,7 +170,7 @@ def test_a_secret_is_no_key(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["with spaces", "Bücher 本 📚", "a'b\"c", "-rf", "%20", "x" * 200, "a;b&c", "new\nline"]
+    "name", ["with spaces", "Bücher 本 📚", "a'b\"c", "-rf", "%20", "x" * 180, "a;b&c", "new\nline"]
 )
 def test_a_root_of_any_name(tmp_path: Path, name: str) -> None:
     """A book can be in a folder of any name that the file system takes, several levels of it new."""
@@ -180,6 +180,18 @@ def test_a_root_of_any_name(tmp_path: Path, name: str) -> None:
             book.store("Words.", key="words")
             assert keys(book, "words") == ["words"] and book.verify().ok
     assert (root / ".commonplace" / "index.db").exists()
+
+
+def test_a_root_longer_than_sqlite_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A book whose path has more than the 512 bytes that SQLite takes has its databases in the state folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    root = tmp_path.joinpath("é" * 10, "x" * 200, "y" * 200, "z" * 200)
+    for _ in range(2):
+        with open_book(root) as book:
+            book.store("Words.", key="words")
+            assert keys(book, "words") == ["words"] and book.verify().ok
+    assert not (root / ".commonplace" / "index.db").exists()
+    assert [*(tmp_path / "state").rglob("index.db")]
 
 
 def test_a_root_that_cannot_be_is_a_typed_error(tmp_path: Path) -> None:

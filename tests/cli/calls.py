@@ -60,3 +60,9 @@ def fine(*words: str, stdin: bytes = b"") -> Any:
     outcome = run(*words, "--json", stdin=stdin)
     assert (outcome.status, outcome.err) == (0, ""), outcome
     return outcome.answer()
+
+
+def status(host: str) -> dict[str, Any]:
+    """What `connect --list` says about an agent program."""
+    found: dict[str, Any] = next(item for item in fine("connect", "--list")["hosts"] if item["host"] == host)
+    return found

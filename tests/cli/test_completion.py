@@ -64,6 +64,8 @@ def offered(line: str) -> list[str]:
         ("commonplace link staging-port relates_to slow", ["slow-tests"]),
         ("commonplace store x --decision update:sta", ["update:staging-port"]),
         ("commonplace undo staging-port --st", ["--steps"]),
+        ("commonplace connect --dr", ["--dry-run"]),
+        ("commonplace list --ta", ["--tag"]),
         ("commonplace completion ", ["bash", "zsh", "fish"]),
         ("commonplace show 'staging", ["staging-port"]),
         ("commonplace odd ", []),
@@ -155,12 +157,18 @@ def test_in_fish() -> None:
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh here: apt-get install zsh, or brew install zsh")
-def test_in_zsh(tmp_path: Path) -> None:
-    """zsh, at a terminal, completes a command and a key when Tab is pressed."""
+@pytest.mark.parametrize("installed", ["eval", "file"])
+def test_in_zsh(installed: str, tmp_path: Path) -> None:
+    """zsh, at a terminal, completes a command and a key from the first Tab on, whether the script is evaluated or in a
+    file of fpath."""
     import pty
 
     master, slave = pty.openpty()
     environment = {**os.environ, "ZDOTDIR": str(tmp_path), "TERM": "dumb", "COLUMNS": "200"}
+    (tmp_path / "_commonplace").write_text(run("completion", "zsh").out)
+    by_file = installed == "file"
+    load = "echo LOAD''ED" if by_file else "eval \"$(commonplace completion zsh)\"; echo LOAD''ED"
+    path = f"fpath=({tmp_path} $fpath); " if by_file else ""
     shell = subprocess.Popen(
         ["zsh", "-f", "-i", "-d"], stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True
     )
@@ -174,8 +182,8 @@ def test_in_zsh(tmp_path: Path) -> None:
             seen += os.read(master, 65_536)
 
     try:
-        os.write(master, b"PS1='READY> '; unsetopt zle_bracketed_paste; autoload -Uz compinit; compinit -u -D\n")
-        os.write(master, b"eval \"$(commonplace completion zsh)\"; echo LOAD''ED\n")
+        start = "PS1='READY> '; unsetopt zle_bracketed_paste; autoload -Uz compinit; compinit -u -D"
+        os.write(master, f"{path}{start}\n{load}\n".encode())
         expect("LOADED")
         os.write(master, b"commonplace consol\t")
         expect("commonplace consolidate ")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.calls import fine, run
+from tests.cli.calls import fine, run, status
 
 
 @pytest.fixture
@@ -130,13 +130,19 @@ def test_anything_else_gets_its_line(home: Path) -> None:
 
 
 def test_disconnect_says_what_it_leaves(home: Path) -> None:
-    """A file of ours that the user edited stays, and disconnect names it on the terminal and in JSON."""
+    """A file of ours that the user edited stays; connect and disconnect name it on the terminal and in JSON.
+
+    What disconnecting leaves is no connection.
+    """
     fine("connect", "kiro")
     rule = home / ".kiro" / "steering" / "commonplace.md"
     rule.write_text(rule.read_text() + "Mine.\n")
-    refused = run("connect", "kiro", "--json")
-    assert (refused.status, refused.error()["code"]) == (88, "not_ours")
+    again = fine("connect", "kiro")
+    assert again["action"] == "unchanged"
+    assert again["notes"][0].startswith(f"{rule} was edited, and stays as it is. ")
+    assert status("kiro")["works"]
     sentence = f"{rule} was left in place: it is your own file, or was edited after Commonplace wrote it."
     assert sentence in run("disconnect", "kiro").out
     assert rule.read_text().endswith("Mine.\n")
     assert fine("disconnect", "kiro")["notes"] == [sentence]
+    assert status("kiro")["connected"] == []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.cli.calls import fine, run
+from tests.cli.calls import fine, run, status
 
 # As the programs themselves write it: `codex mcp add commonplace --env ... -- commonplace mcp`.
 CODEX_BEFORE = 'model = "x" # mine'
@@ -52,10 +52,6 @@ def put(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
-
-
-def status(host: str) -> dict[str, Any]:
-    return next(item for item in fine("connect", "--list")["hosts"] if item["host"] == host)
 
 
 @pytest.mark.parametrize("environment", ["", CODEX_ENVIRONMENT], ids=["plain", "with a book"])
@@ -130,6 +126,118 @@ def test_gemini_and_opencode_add_before_connect(home: Path) -> None:
     assert taken["command"][-3:] == ["mcp", "--agent", "opencode"]
     assert taken["enabled"] is False
     assert "switched off" in status("opencode")["problems"][0]
+
+
+JSON_SERVER = '"memory": {"command": "commonplace", "args": ["mcp"]'
+# A server of ours under a name of the user's: the file of a host, and what comes before the server's end and behind it.
+NAMED = {
+    "codex": (".codex/config.toml", '[mcp_servers.memory]\ncommand = "commonplace"\nargs = ["mcp"]\n', "cwd = '/w'\n"),
+    "cursor": (".cursor/mcp.json", f'{{"mcpServers": {{{JSON_SERVER}', ', "cwd": "/w"}}}'),
+    "gemini": (".gemini/settings.json", f'{{"mcpServers": {{{JSON_SERVER}', ', "timeout": 9}}}'),
+    "claude-code": (".claude.json", f'{{"mcpServers": {{{JSON_SERVER}', ', "timeout": 9}}}'),
+    "vscode": (".config/Code/User/mcp.json", f'{{"servers": {{{JSON_SERVER}', ', "cwd": "/w"}}}'),
+    "opencode": (
+        ".config/opencode/opencode.jsonc",
+        '{"mcp": {"memory": {"command": ["commonplace", "mcp"]',
+        ', "enabled": false}}}',
+    ),
+    "goose": (
+        ".config/goose/config.yaml",
+        "extensions:\n  memory:\n    cmd: commonplace\n    args: [mcp]\n",
+        "    timeout: 9\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("more", [False, True], ids=["plain", "with more"])
+@pytest.mark.parametrize("host", NAMED)
+def test_a_server_under_another_name_is_taken_over(host: str, more: bool, home: Path) -> None:
+    """A server of ours under a name of the user's makes place for ours, or stays in its place if it says more: there
+    is one server, and it starts this installation; disconnecting takes it out."""
+    file, start, end = NAMED[host]
+    text = start + (end if more else "}}}" if start.startswith("{") else "")
+    path = put(home / file, text)
+    assert status(host)["connected"] == ["user"]
+    fine("connect", host)
+    started = [
+        text for text in files(home).values() if b"commonplace" in text and b"mcp" in text and b"--agent" in text
+    ]
+    servers = sum(len(re.findall(rb'"mcp",\s*"--agent"', text)) for text in started)
+    assert servers == 1, started
+    assert ("memory" in (path.read_text() if path.exists() else "")) is more
+    assert fine("connect", host)["action"] == "unchanged"
+    [connection] = status(host)["connections"]
+    assert connection["command"][0].endswith("bin/commonplace"), connection
+    fine("disconnect", host)
+    assert status(host)["connected"] == []
+    assert not path.exists() or "memory" not in path.read_text()
+
+
+def test_a_server_for_another_book_is_left_beside_ours(home: Path) -> None:
+    """A server under another name that serves another book, agent or role is the user's: connect adds one of ours."""
+    table = '[mcp_servers.{}]\ncommand = "commonplace"\nargs = ["mcp", {}]\n'
+    more = {"work": '"--root", "/work/book"', "bob": '"--agent", "bob"', "reader": '"--read-only"'}
+    text = "".join(table.format(name, words) for name, words in more.items())
+    config = put(home / ".codex" / "config.toml", text)
+    assert status("codex")["connected"] == []
+    fine("connect", "codex")
+    assert config.read_text().startswith(text) and "[mcp_servers.commonplace]" in config.read_text()
+    fine("disconnect", "codex")
+    assert config.read_text() == text
+
+
+def test_the_book_of_an_added_server_in_one_word_is_that_of_the_hooks(home: Path) -> None:
+    """`--root=DIR` names the book as `--root DIR` does: the hooks that connect adds use it, too."""
+    config = put(home / ".codex" / "config.toml", CODEX_ADDED.replace('"mcp"', '"mcp", "--root=/books/mine"'))
+    fine("connect", "codex")
+    assert (home / ".codex" / "hooks.json").read_text().count("--root /books/mine") == 6
+    assert '"--root", "/books/mine"' in config.read_text()
+    assert fine("connect", "codex")["action"] == "unchanged"
+
+
+def test_a_server_that_gemini_was_told_more_about_stays(home: Path) -> None:
+    """A timeout that the user gave Gemini's server stays; the extension brings no second one."""
+    server = {**SERVER, "timeout": 5000}
+    settings = put(home / ".gemini" / "settings.json", json.dumps({"mcpServers": {"commonplace": server}}, indent=2))
+    fine("connect", "gemini")
+    kept = json.loads(settings.read_text())["mcpServers"]["commonplace"]
+    assert (kept["timeout"], kept["args"]) == (5000, ["mcp", "--agent", "gemini"])
+    extension = home / ".gemini" / "extensions" / "commonplace" / "gemini-extension.json"
+    assert "mcpServers" not in json.loads(extension.read_text())
+    assert status("gemini")["works"]
+    fine("disconnect", "gemini")
+    assert json.loads(settings.read_text()) == {"mcpServers": {}}
+    assert not extension.exists()
+
+
+@pytest.mark.parametrize("first", ["copilot", "claude-code"])
+def test_claude_code_leaves_the_server_of_copilot(first: str, home: Path) -> None:
+    """Copilot CLI and Claude Code read the same file of a project: Claude Code uses the server that is there for
+    Copilot, and disconnecting it leaves Copilot connected."""
+    second = {"copilot": "claude-code", "claude-code": "copilot"}[first]
+    project = home.parent / "here"
+    fine("connect", first, "--project")
+    fine("connect", second, "--project")
+    fine("connect", "claude-code", "--project")
+    plugin = project / ".claude" / "skills" / "commonplace"
+    assert (plugin / "hooks" / "hooks.json").exists() and not (plugin / ".mcp.json").exists()
+    assert status("claude-code")["works"] and status("copilot")["works"]
+    fine("disconnect", "claude-code", "--project")
+    assert status("copilot")["works"]
+    fine("disconnect", "copilot", "--project")
+    assert not (project / ".mcp.json").exists()
+
+
+def test_the_other_file_of_opencode_is_not_forgotten(home: Path) -> None:
+    """OpenCode reads two files: a connection that is in one moves to the other when that appears, and goes whole."""
+    folder = home / ".config" / "opencode"
+    fine("connect", "opencode")
+    put(folder / "opencode.jsonc", "{}\n")
+    fine("connect", "opencode")
+    assert not (folder / "opencode.json").exists()
+    assert "commonplace" in (folder / "opencode.jsonc").read_text()
+    fine("disconnect", "opencode")
+    assert [path.name for path in folder.rglob("*")] == ["opencode.jsonc"]
 
 
 def test_a_server_of_another_program_is_not_taken(home: Path) -> None:

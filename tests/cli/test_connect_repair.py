@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.cli.calls import fine, run
+from tests.cli.calls import fine, run, status
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="scripts and modes of POSIX")
 
@@ -27,10 +27,6 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def tree(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
-
-
-def status(host: str) -> dict[str, Any]:
-    return next(item for item in fine("connect", "--list")["hosts"] if item["host"] == host)
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,3 +287,53 @@ def test_the_home_folder_is_listed_once(home: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(home)
     for host in ("codex", "gemini", "claude-code"):
         assert [one["scope"] for one in status(host)["connections"]] == ["user"], host
+
+
+@posix
+def test_a_home_that_is_a_link_is_listed_once(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user's folder is a link, as where /home is in /var: the folder that a shell is in has the real path."""
+    fine("connect", "codex", "claude-code")
+    link = tmp_path / "link"
+    link.symlink_to(home)
+    monkeypatch.setenv("HOME", str(link))
+    monkeypatch.chdir(home)
+    for host in ("codex", "claude-code"):
+        assert [one["scope"] for one in status(host)["connections"]] == ["user"], host
+
+
+def test_hooks_beside_those_of_cursor_work(home: Path) -> None:
+    """Cursor's hooks.json is there without a version, which is then the user's to set: what we add to it works."""
+    hooks = home / ".cursor" / "hooks.json"
+    hooks.parent.mkdir()
+    hooks.write_text('{"hooks": {}}')
+    fine("connect", "cursor")
+    assert (status("cursor")["works"], status("cursor")["problems"]) == (True, [])
+
+
+def test_a_hook_that_the_user_took_out_of_our_file_stays_out(home: Path) -> None:
+    """Connecting again keeps a hooks file of ours as the user has it, says what it lacks, and repairs all else."""
+    fine("connect", "claude-code")
+    hooks = home / ".claude" / "skills" / "commonplace" / "hooks" / "hooks.json"
+    value = json.loads(hooks.read_text())
+    del value["hooks"]["UserPromptSubmit"]
+    hooks.write_text(json.dumps(value))
+    fine("connect", "claude-code", "--root", str(home.parent / "other"))
+    assert json.loads(hooks.read_text())["hooks"].keys() == value["hooks"].keys()
+    assert hooks.read_text().count(str(home.parent / "other")) == len(value["hooks"])
+    assert fine("connect", "claude-code")["notes"][0] == (
+        f"{hooks} was edited, and no longer starts all that it should. To have ours again, remove it and connect again."
+    )
+    [left] = fine("disconnect", "claude-code")["notes"]
+    assert left.startswith(f"{hooks} was left in place: ") and left.endswith("delete it to stop that.")
+
+
+def test_doctor_names_the_repair_of_each_connection(book: Path, home: Path) -> None:
+    """Several connections that broke have a command each, and doctor prints all of them."""
+    hosts = ("codex", "cursor", "gemini")
+    fine("connect", *hosts)
+    for path in home.rglob("*"):
+        if path.is_file() and path.suffix in (".json", ".toml"):
+            path.write_text(re.sub(r'"[^"]*bin/commonplace', '"/gone/bin/commonplace', path.read_text()))
+    said = run("doctor").out
+    for host in hosts:
+        assert said.count(f"Run `commonplace connect {host}`.") == 1, said

@@ -188,6 +188,18 @@ def test_the_key_that_was_meant(line: str, book: Path) -> None:
     assert "Did you mean" not in run(*line.format("zebra").split(), "--json").error()["message"]
 
 
+@pytest.mark.parametrize(
+    "line", ["show gone", "undo gone", "rename gone here", "edit gone", "link gone supersedes lesson"]
+)
+def test_a_forgotten_key_is_said_to_be_in_the_trash(line: str, book: Path) -> None:
+    """A command that needs a memory which was forgotten names the one that brings it back."""
+    fine("store", "Soon forgotten.", "--key", "gone")
+    fine("forget", "gone")
+    assert run(*line.split(), "--json").error()["hint"] == (
+        "It was forgotten: `commonplace restore gone` brings it back."
+    )
+
+
 def test_a_key_of_another_project(book: Path) -> None:
     """For a person, an unknown key that another scope has is named with the option that opens it; not for an agent."""
     words = ("show", "staging-port", "--project", WEB)

@@ -23,7 +23,18 @@ linux = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/fu
 
 @pytest.mark.parametrize(
     "line",
-    ["list", "list --tag x", "recall x", "history", "review", "files search penguins", "journal list", "restore"],
+    [
+        "list",
+        "list --tag x",
+        "recall x",
+        "history",
+        "review",
+        "files search penguins",
+        "journal list",
+        "restore",
+        "project list",
+        "files data list",
+    ],
 )
 def test_no_answer_is_no_output(line: str, root: Path) -> None:
     """Where there is nothing, standard output is empty, a remark on standard error says so, and the status is 1."""

@@ -68,10 +68,10 @@ def test_what_holds_for_all_hosts_is_said_once(book: Path) -> None:
 
 
 def test_a_brief_says_what_it_counts(book: Path) -> None:
-    """The memories that a brief counts are those that it tells whole; one that is cut is not among them."""
+    """The memories that a brief counts are those that it tells in full; one that is cut is not among them."""
     fine("store", "A long story. " * 200, "--key", "story")
     told = fine("brief")
-    assert f"({len(told['memories'])} memories told whole; " in run("brief").out
+    assert f"({len(told['memories'])} memories in full; " in run("brief").out
 
 
 def test_a_key_is_not_guessed_to_be_itself(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from tests.hooks.hooking import hook, tell
 APP = "github.com/acme/app"
 
 
-@pytest.fixture
-def book(root: Path) -> Path:
-    """More memories than a brief holds; those of the first store are not in it."""
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A book with more memories than a brief holds; those of the first store are not in it."""
+    root = tmp_path_factory.mktemp("filled") / "book"
     with Book.open(root, project=APP) as made:
         made.store("The staging database listens on port 6000, not 5432.", "staging-port")
         made.store("Deploys need the VPN; the gateway is deploy.internal.", "deploys")
@@ -27,6 +29,13 @@ def book(root: Path) -> Path:
         made.recall("warm up")  # the words of all that was stored are in the index then
     with Book.open(root, project="github.com/acme/other") as other:
         other.store("The staging database of the other project listens on port 7000.", "staging-port")
+    return root
+
+
+@pytest.fixture
+def book(filled: Path, root: Path) -> Path:
+    """A copy of that book for one test."""
+    shutil.copytree(filled, root)
     return root
 
 

@@ -13,11 +13,10 @@ Every call that changes something is a point where the power may fail. `fail_at`
 
 from __future__ import annotations
 
-import copy
 import errno
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from commonplace.vault.disk_port import FILE_MODE, Action, DiskFile, DiskFolder, LockFile, LogFile, run_at_once
@@ -118,8 +117,13 @@ class SimDisk:
         self.pending = [entry for entry in self.pending if entry.folder != folder]
 
     def copy(self) -> SimDisk:
-        twin = copy.deepcopy(self)
-        twin.fail_at, twin.fault, twin.held = None, None, set()
+        """The disk as it is now, on which nothing fails and nothing is locked."""
+        twin = SimDisk()
+        twin.nodes = {number: replace(node, names=dict(node.names)) for number, node in self.nodes.items()}
+        twin.durable = {folder: dict(names) for folder, names in self.durable.items()}
+        twin.pending, twin.calls = list(self.pending), self.calls
+        twin.sync_files, twin.sync_folders = self.sync_files, self.sync_folders
+        twin._next, twin._changes = self._next, self._changes
         return twin
 
     def after_power_cut(self, seed: int, left: Left) -> SimDisk:

@@ -35,6 +35,7 @@ def test_every_program_is_run() -> None:
     assert len(PROGRAMS) == PAGE.count("```python\n") == len(NAMES)
 
 
+@pytest.mark.deep  # `make docs` runs it
 def test_a_type_checker_accepts_the_programs(tmp_path: Path) -> None:
     """`mypy --strict` has nothing to say about any program of the page."""
     for name, (code, _) in zip(NAMES, PROGRAMS, strict=True):

@@ -7,10 +7,11 @@ import sys
 
 import numpy as np
 import numpy.typing as npt
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from commonplace.embed.port import Embedder
+from tests.depth import examples
 
 UNREAD = "我们使用数据库"  # what is inside the install reads Latin letters alone
 TEXTS = [
@@ -25,8 +26,8 @@ TEXTS = [
     "half of a \ud800 pair",
 ]
 NOTHING = ["", " ", "\n\t \u3000"]
-_settings = settings(
-    max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors]
+_settings = examples(
+    20, 5, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors]
 )
 
 

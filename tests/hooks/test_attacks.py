@@ -102,6 +102,7 @@ def run_many(book: Path, repo: Path, **more: object) -> list[tuple[int, bytes, b
     return ended
 
 
+@pytest.mark.deep
 def test_fifty_hooks_at_once_on_one_session(book: Path, repo: Path) -> None:
     """Each ends with 0 and without a word of complaint; every start has its brief, the log a whole line of each, and
     the record of the session can be read."""

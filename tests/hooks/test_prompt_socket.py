@@ -413,6 +413,7 @@ def test_another_users_server_is_told_nothing(root: Path, repo: Path, run: Path)
             assert nobody.wait(60) == 0
 
 
+@pytest.mark.deep
 def test_fifty_hooks_at_once_are_all_answered(root: Path, repo: Path, run: Path) -> None:
     """However many hooks ask at once, each gets its memory, from the server or by words, and the server goes on."""
     with serving(root, run, *SERVER) as raw:

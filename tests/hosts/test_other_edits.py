@@ -125,7 +125,7 @@ def test_an_entry_laid_out_anew_is_still_taken_out() -> None:
     assert remove_yaml(text, SPOT, always) == "GOOSE_MODE: auto\nextensions:\n  a:\n    x: 1\n  z:\n    y: 2\n"
 
 
-@given(st.none() | st.text(alphabet="ab#\n<!- ", max_size=30), st.booleans(), st.text(alphabet="xy\n", min_size=1))
+@given(st.none() | st.text(alphabet="ab#\n\r<!- ", max_size=30), st.booleans(), st.text(alphabet="xy\n", min_size=1))
 def test_a_block_is_put_in_and_taken_out(text: str | None, windows: bool, body: str) -> None:
     """Whatever text there was, the block is found again, replaced in place, and leaves the bytes that were there."""
     if text is not None and windows:

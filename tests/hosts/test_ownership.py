@@ -143,9 +143,9 @@ def starts_ours(part: Part, edited: str) -> bool:
 @every_host
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_an_edited_file_of_ours_survives(host: Host, scope: str, edit: Edit, tmp_path: Path) -> None:
-    """A file or block of ours that the user edited is refused by connect; disconnect leaves it, and says so.
+    """A file or block of ours that the user edited keeps every byte; disconnect leaves it, and says so.
 
-    A JSON file that still starts what it should is kept as it is.
+    A skill, a rule and a JSON file that still starts what it should are no hindrance to connecting; a script is.
     """
     where = site(tmp_path, scope)
     for part in host.build_parts(where):
@@ -161,6 +161,10 @@ def test_an_edited_file_of_ours_survives(host: Host, scope: str, edit: Edit, tmp
         path.write_bytes(edited.encode())
         before = tree(tmp_path)
         if starts_ours(part, edited):
+            assert connect(host, where) == []
+        elif path.suffix in (".md", ".mdc"):
+            [kept] = [change.left for change in plan_connect(host, where) if change.left]
+            assert str(path) in kept and "stays as it is" in kept
             assert connect(host, where) == []
         else:
             with pytest.raises(NotOurs, match=re.escape(path.name)):

@@ -107,6 +107,7 @@ def _put_label(change: Transaction) -> None:
     change.put_labels({no: [ANN, OPS] for no in change.entry_numbers(MAIL, "a")})
 
 
+_EVER = "9999-12-31T23:59:59Z"
 _HERE, _NINE, _TEN = [(MAIL, "a")], "2026-11-15T09", "2026-11-16T10"
 _LATER = unit("u-b", "2026-11-16T10:00:00Z")
 _CHANGES: dict[str, tuple[Callable[[Transaction], object], tuple[object, ...]]] = {
@@ -330,6 +331,7 @@ class NodeConformance:
             assert change.waiting("mail", 2, 9) == change.waiting("none", 0, 9) == []
             assert change.count_nodes("mail") == {0: (5, 4), 1: (1, 1)} and change.count_nodes("none") == {}
             assert change.count_nodes() == {0: (6, 5), 1: (1, 1)}
+            assert (change.count_waiting("mail"), change.count_waiting("none")) == ({0: 4, 1: 1}, {})
 
     def test_nodes_of_another_model_are_found(self, index: Index) -> None:
         """Summaries that another model wrote come lower levels first, up to a limit; leaves were written by none."""
@@ -393,8 +395,7 @@ class NodeConformance:
             assert change.waiting("mail", 2, 9) == change.nodes_not_by("m", 9) == [] and change.count_nodes() == {}
             assert change.topic_rows(None, 9) == change.topics_about([ANN.name]) == [] and change.days("", "9") == {}
             assert (change.units_between("", "9"), change.mention_spans([ANN.name], 9)) == ([], [])
-            assert change.entry_numbers(MAIL, "a") == [] and not change.is_mentioned_before(ANN.name, "9")
-            assert change.next_mention(ANN.name, "") == ""
+            assert change.entry_numbers(MAIL, "a") == [] and not change.is_mentioned_before(ANN.name, _EVER)
             change.set_nodes(MAIL, "a", [leaf("a1", print="theirs")])
             change.adopt("a1", ["b1"], BROKEN)
             change.set_nodes(MAIL, "a", [])
@@ -452,11 +453,47 @@ class NodeConformance:
             assert [names[span.no] for span in change.mention_spans([ANN.name], 3)] == ["u-3", "u-2", "u-0"]
             assert change.surfaces([ANN.name, "no:such"]) == {ANN.name: "ANN"}
             assert [change.is_mentioned_before(ANN.name, moment) for moment in (nine, ten)] == [False, True]
-            change.unmark_hours(change.changed_hours())
-            found = [change.next_mention(ANN.name, moment) for moment in ("", ten, eleven, "3")]
-            assert found == [nine, ten, eleven, ""]
-            change.mark_hours(["2026-11-15T10"])
-            assert [change.next_mention(ANN.name, moment) for moment in ("", ten, eleven)] == [nine, eleven, eleven]
+
+    @pytest.mark.parametrize("label", [ANN, OPS])
+    def test_whoever_is_new_later_is_marked_with_the_first_mention(self, index: Index, label: Label) -> None:
+        """Where the first unit that mentions a person comes, goes or ends, the hour of the next one is marked too; not
+        where another one is earlier, not in another space, and of nothing but people."""
+        moments = [f"2026-11-{day}T09:00:00Z" for day in (11, 12, 13, 14)]
+        hours = [moment[: len(_NINE)] for moment in moments]
+        is_person = label.name.startswith("person:")
+        with index.transaction(ELSEWHERE) as change:
+            put_unit(change, "a", unit("u-0", moments[0]), labels=[label])
+        with index.transaction(LOCAL) as change:
+            for name, moment in (("d", moments[3]), ("c", moments[2])):
+                clear(change)
+                put_unit(change, name, unit(f"u-{name}", moment), labels=[label])
+            assert change.changed_hours() == hours[2:] if is_person else hours[2:3]
+            clear(change)
+            put_unit(change, "a", unit("u-a", moments[1]), unit("u-b", moments[1]), labels=[label])
+            assert change.changed_hours() == (hours[1:3] if is_person else hours[1:2])
+            clear(change)
+            change.set_entries(MAIL, "c", [])
+            assert change.changed_hours() == hours[2:3]
+            clear(change)
+            change.add_entries(MAIL, "a", [], close_at=STAMP)
+            assert change.changed_hours() == ([hours[1], hours[3]] if is_person else hours[1:2])
+            assert [label.name for label in change.count_mentions([label.name])] == [label.name]
+            assert change.unlabelled(9) == []
+
+    def test_the_latest_of_many_mentions_do_not_depend_on_their_order(self, index: Index) -> None:
+        """Of units of one second the same ones come first, however they were put, also where a limit cuts them; and
+        with two labels as many as there are."""
+        moment = "2026-11-15T09:00:00Z"
+        with index.transaction(LOCAL) as change:
+            for name in ("b", "d", "a", "c"):
+                put_unit(change, name, unit(f"u-{name}", moment), labels=[ANN, OPS] if name == "a" else [ANN])
+            put_unit(change, "e", unit("u-e", "2026-11-14T09:00:00Z"), labels=[OPS])
+            found = [
+                [span.name for span in change.mention_spans(names, limit)]
+                for names, limit in (([ANN.name], 2), ([ANN.name, OPS.name], 9), ([ANN.name, OPS.name], 4), ([], 3))
+            ]
+            assert found == [["d", "c"], ["d", "c", "b", "a", "e"], ["d", "c", "b", "a"], []]
+            assert change.mention_spans([ANN.name], 0) == []
 
     def test_days_are_kept_by_their_dates(self, index: Index) -> None:
         """What is kept of days comes by date, both ends included; a day is replaced, and dropped with an empty text."""

@@ -176,8 +176,7 @@ class MemoryTransaction(MemoryNodes):
         self._remember(folder, name)
         self.mark_units([*self.entries(folder, name), *entries])
         old = [_number(folder, name, place) for place in range(len(self.entries(folder, name)))]
-        for number in old:
-            self._labels.mark(self._labels.put.pop(number, ()))
+        self.drop_mentions(old)
         gone = [number for number in old if self._meanings.vectors.pop(number, None) is not None]
         self._meanings.dropped += bool(gone)
         self._folders[folder].entries[name] = tuple(entries)
@@ -189,8 +188,7 @@ class MemoryTransaction(MemoryNodes):
         old = self.entries(folder, name)
         self.mark_units([*entries, *(item for item in old if close_at is not None and item.end is None)])
         if close_at is not None:
-            for place, item in enumerate(old):
-                self._labels.mark(self._labels.put.get(_number(folder, name, place), ()) if item.end is None else ())
+            self.drop_mentions(_number(folder, name, place) for place, item in enumerate(old) if item.end is None)
             old = [item if item.end else item._replace(end=close_at) for item in old]
             self._meanings.dropped += 1
         self._folders[folder].entries[name] = (*old, *entries)

@@ -91,7 +91,8 @@ class MemoryNodes(ABC):
     # Labels
 
     def unlabelled(self, limit: int) -> Sequence[int]:
-        return sorted(item.no for item in self._units() if item.no not in self._labels.put)[:limit]
+        today = [item.no for item in self._units() if item.recorded.end is None]
+        return sorted(no for no in today if no not in self._labels.put)[:limit]
 
     def put_labels(self, labels: Mapping[int, Collection[Label]]) -> None:
         for label in (label for some in labels.values() for label in some):
@@ -99,8 +100,9 @@ class MemoryNodes(ABC):
             self._labels.surfaces[label.name] = min(known, label.surface, key=lambda surface: (-len(surface), surface))
             self._labels.numbers.setdefault(label.name, len(self._labels.numbers) + 1)
         for no, some in labels.items():
-            self._labels.mark({label.name for label in some}.difference(self._labels.put.get(no, ())))
+            new = {label.name for label in some}.difference(self._labels.put.get(no, ()))
             self._labels.put[no] = [label.name for label in some]
+            self._mark_mentions(no, new)
 
     def unlabel_all(self) -> None:
         self._labels.put.clear()
@@ -133,6 +135,25 @@ class MemoryNodes(ABC):
         return sum(name.partition(":")[0] in kinds for name in self._labels.surfaces)
 
     # What changes leave
+
+    def drop_mentions(self, numbers: Iterable[int]) -> None:
+        """Take away what units mention that go or end."""
+        for no in numbers:
+            names = self._labels.put.get(no, ())
+            self._mark_mentions(no, names)
+            self._labels.put.pop(no, None)
+
+    def _mark_mentions(self, no: int, names: Iterable[str]) -> None:
+        """Mark what a unit mentions that comes or goes, and the next unit of whom it mentions first."""
+        self._labels.mark(names)
+        known = {item.no: item for item in self._units()}
+        if no not in known:
+            return
+        for name in names:
+            moments = sorted(_moment(item) for item in self._mentioning(name) if item.no != no)
+            later = [moment for moment in moments if moment > _moment(known[no])]
+            if name.startswith("person:") and later and moments[0] >= _moment(known[no]):
+                self._state.hours.add(later[0][:_HOUR])
 
     def mark_file(self, folder: str, name: str, old: Row | None, new: Row | None) -> None:
         """Mark a file of the tree whose text is another one."""
@@ -248,6 +269,9 @@ class MemoryNodes(ABC):
         )
         return {level: (counts[level], waiting[level]) for level in sorted(counts)}
 
+    def count_waiting(self, source: str) -> Mapping[int, int]:
+        return {level: waiting for level, (_, waiting) in self.count_nodes(source).items() if waiting}
+
     def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
         found: dict[int, str] = {}
         places = Counter[tuple[str, str]]()
@@ -301,10 +325,6 @@ class MemoryNodes(ABC):
 
     def is_mentioned_before(self, name: str, moment: str) -> bool:
         return any(_moment(item) < moment for item in self._mentioning(name))
-
-    def next_mention(self, name: str, moment: str) -> str:
-        moments = [found for item in self._mentioning(name) if (found := _moment(item)) >= moment]
-        return min((found for found in moments if found[:_HOUR] not in self._state.hours), default="")
 
     def days(self, first: str, last: str) -> Mapping[str, str]:
         return {day: data for day, data in sorted(self._state.days.items()) if first <= day <= last}

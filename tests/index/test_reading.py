@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.index.values import EntryInterval, Window
 from commonplace.model.memory import Entry
 from commonplace.model.scope import LOCAL
 from commonplace.text.words import query_terms
 from tests.index.conformance import HERE, put, row
+from tests.stateful.books import digest
 from tests.strategies import STAMP
+
+
+def make_turn(seq: int, text: str, end: str | None) -> EntryInterval:
+    return EntryInterval(Entry(STAMP, text, id=f"t{seq}", thread="talk", seq=seq), STAMP, end)
+
+
+_turns = st.builds(
+    make_turn, st.integers(1, 3), st.sampled_from(("kettle", "green", "frosty")), st.sampled_from((None, None, STAMP))
+)
 
 
 def test_a_reading_sees_one_moment(tmp_path: Path) -> None:
@@ -46,6 +59,43 @@ def test_a_reading_that_fails_leaves_the_index_free(tmp_path: Path) -> None:
         put(theirs, row("kettle"))
     with ours.reading(LOCAL) as reading:
         assert "kettle" in reading.rows(HERE)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.lists(_turns, max_size=3)), min_size=2, max_size=6))
+def test_words_beside_a_turn_do_not_depend_on_what_was_before(changes: list[tuple[str, list[EntryInterval]]]) -> None:
+    """However the notes of a conversation were changed, copied or ended, its words are those of an index that is built
+    of what they say in the end, in any order."""
+    index = SqliteIndex(":memory:")
+    said: dict[str, list[EntryInterval]] = {}
+    for name, turns in changes:
+        put_turns(index, name, turns)
+        said[name] = turns
+        with index.transaction(LOCAL) as change:
+            change.fill_words()
+    anew = SqliteIndex(":memory:")
+    for name, turns in sorted(said.items(), reverse=True):
+        put_turns(anew, name, turns)
+    assert digest(index) == digest(anew)
+
+
+def put_turns(index: SqliteIndex, name: str, turns: list[EntryInterval]) -> None:
+    put(index, row(name))
+    with index.transaction(LOCAL) as change:
+        change.set_entries(HERE, name, turns)
+
+
+def test_words_beside_a_turn_change_when_it_ends() -> None:
+    """Where all that a note says is ended, the turns beside these in another note have others beside them."""
+    index = SqliteIndex(":memory:")
+    put_turns(index, "a", [make_turn(1, "kettle", None)])
+    put_turns(index, "b", [make_turn(2, "green", None)])
+    digest(index)  # which puts the words
+    with index.transaction(LOCAL) as change:
+        change.add_entries(HERE, "b", [], close_at=STAMP)
+    anew = SqliteIndex(":memory:")
+    put_turns(anew, "a", [make_turn(1, "kettle", None)])
+    put_turns(anew, "b", [make_turn(2, "green", STAMP)])
+    assert digest(index) == digest(anew)
 
 
 def test_matches_counts_what_a_word_begins() -> None:

@@ -90,7 +90,7 @@ def rebuilt(vault: Vault) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("capacity", [1, 3, 6])
-@examples(150, 25)
+@examples(150, 8)
 @example(steps=[("store", name, False) for name in ("com1-x", "con-1", "con-2", "z")])  # a page for `con`
 @given(steps=st.lists(_steps, max_size=40))
 def test_pages_after_any_changes(capacity: int, steps: list[tuple[str, str, bool]]) -> None:

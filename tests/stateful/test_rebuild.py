@@ -19,9 +19,9 @@ from tests.stateful.cuts import WORDS, Point, play
 Played = tuple[list[Point], list[dict[str, bytes]]]
 
 
-@pytest.fixture(scope="module", params=depths(49, 4, 1))
+@pytest.fixture(scope="module", params=depths(97, 4, 1))
 def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """The points, of which `make test` has every 49th, `make deep` every fourth and its long form every one."""
+    """The points, of which `make test` has every 97th, `make deep` every fourth and its long form every one."""
     place = tmp_path_factory.mktemp("cuts")
     return play(place / "book", place / "kept", request.param)
 

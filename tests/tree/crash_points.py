@@ -72,10 +72,10 @@ class Snapshot(NamedTuple):
 class Recorder:
     """Keeps the place at every so many points."""
 
-    def __init__(self, place: Place, kept: Path, step: int) -> None:
+    def __init__(self, place: Place, kept: Path, step: int, most: int) -> None:
         self.points = Counter[str]()
         self.snapshots: list[Snapshot] = []
-        self._place, self._kept, self._step = place, kept, step
+        self._place, self._kept, self._step, self._most = place, kept, step, most
 
     @property
     def number(self) -> int:
@@ -85,7 +85,7 @@ class Recorder:
     def reach(self, what: str, _: int = 0) -> None:
         """Note that a point was reached."""
         self.points[what] += 1
-        if self.number % self._step == 0:
+        if self.number % self._step == 0 and len(self.snapshots) < self._most:
             place = self._place.copy(self._kept / str(self.number))
             self.snapshots.append(Snapshot(self.number, what, place))
 
@@ -120,9 +120,9 @@ def run(place: Place, command: Command) -> object:
         return command(context)
 
 
-def record(place: Place, command: Command, kept: Path, step: int = 1) -> Recorder:
-    """Run a command, and keep what a kill at every so many points leaves."""
-    recorder = Recorder(place, kept, step)
+def record(place: Place, command: Command, kept: Path, step: int = 1, most: int = 1_000_000) -> Recorder:
+    """Run a command, and keep what a kill at every so many points leaves, at most so often."""
+    recorder = Recorder(place, kept, step, most)
     connect = sqlite3.connect
 
     def connect_watched(path: str, *arguments: Any, **named: Any) -> sqlite3.Connection:
@@ -199,7 +199,8 @@ def check_index(place: Place) -> list[str]:
         found = verify(tree.memories, tree.folders())
         assert found.ok, found.differences
         tree.rebuild()
-        assert index_digest(tree) == said
+        anew = index_digest(tree)
+        assert anew == said, sorted({*anew} ^ {*said})
     return said
 
 

@@ -36,6 +36,7 @@ from tests.tree.settle_scenes import dated_mail, settle
 
 SMALL = {
     (seal, "MOST_CHILDREN"): 3, (seal, "_SEALED"): 2, (seal, "_DIVIDED"): 3, (digests, "_WRITTEN"): 4,
+    (digests, "_MOST_DAYS"): 5,
     (topics, "_WRITTEN"): 1, (topics, "_UNITS"): 4, (topics, "_THREADS"): 2, (topics, "_DAYS"): 2,
     (ingest, "BATCH"): 3, (forget, "BATCH"): 3,
 }  # fmt: skip
@@ -95,7 +96,7 @@ class TreeMachine(RuleBasedStateMachine):
                 return
             self.copies += 1
             kept = self.folder / f"kept-{self.copies}"
-            found = crash_points.record(self.place, command, kept, kill_at)
+            found = crash_points.record(self.place, command, kept, kill_at, most=1)
             if found.snapshots:
                 self.place = found.snapshots[0].place
 
@@ -265,11 +266,15 @@ class TreeMachine(RuleBasedStateMachine):
         assert find_faults(files) == []
         self.do(lambda _: check_index(self.place) and None)  # which builds it anew
         self.do(counted)
-        left = {
-            path: (data, files.get(path)) for path, data in tree_files(self.place).items() if "/_index/" not in path
+        left = tree_files(self.place)
+        differ = {
+            path: (files.get(path), left.get(path))
+            for path in files.keys() | left.keys()
+            if "/_index/" not in path and files.get(path) != left.get(path)
         }
-        assert {path: both for path, both in left.items() if both[0] != both[1]} == {}
-        assert self.read_rows() == rows
+        assert differ == {}, differ
+        known = self.read_rows()
+        assert known == rows, sorted({*known} ^ {*rows})
 
     def read_rows(self) -> list[str]:
         """Return what the index says of nodes; fail unless the files say so, and no more waits than is too young."""

@@ -18,6 +18,7 @@ from commonplace.tree.readers import chatgpt, claude_export
 from commonplace.tree.readers.json_stream import iterate_items
 from commonplace.tree.source import Person, SourceUnit
 from commonplace.vault.named_files import open_files
+from tests.depth import examples
 from tests.tree.chat_sources import MemoryFiles, damaged, matches, read_all, twisted
 
 NAME = "conversations.json"
@@ -242,6 +243,7 @@ def test_halves_of_letters_and_zeros_are_no_text() -> None:
     assert [unit.text for unit in units] == ["ab\ufffd\nc"]
 
 
+@examples(60, 10)
 @given(st.data())
 def test_damaged_exports_are_read(data: st.DataObject) -> None:
     """Cut, doubled and overwritten bytes raise nothing, and neither do values of other types."""

@@ -140,6 +140,30 @@ def test_tomorrow_is_the_senders() -> None:
     assert [line.day for line in digest(unit).dates] == [(DAY + timedelta(days=2)).isoformat()]
 
 
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [("Ida, can you send the plan?", True), ("Can you send the plan, Ida?", True), ("@Ida, is it done?", True),
+     ("Bob, can you send the plan?", False), ("Has anybody told Ida?", False), ("Can you, Ann?", False)],
+)  # fmt: skip
+def test_who_is_called_by_name_is_asked(text: str, *, is_asked: bool) -> None:
+    """In a message to several people, a question that begins or ends with the user's first name is one to the user."""
+    found = digest(mail(f"The roof leaks.\n\n{text}", to=(ANN, BOB, IDA), signals=[]))
+    assert bool(found.questions) == is_asked
+
+
+def test_a_date_with_its_number_is_told_before_a_weekday() -> None:
+    """Of dates ahead those with a number come first; what stands for a picture is no sentence; who talks much in one
+    channel has more lines there."""
+    found = digest(mail("I will be late on Friday, sorry for that."), mail("The dinner is on 24 December in Oslo."))
+    assert [line.text[:10] for line in found.dates] == ["The dinner", "I will be "]
+    assert not digest(mail("[shares a photo of a red crane]")).threads[0].said
+    words = ("crane", "ferry", "tower", "bridge", "harbour", "market", "school", "museum", "station", "theatre")
+    talk = [
+        mail(f"The {word} in {word}ville got {at} new {word}s today.", title="Talk") for at, word in enumerate(words)
+    ]
+    assert len(digest(*talk).threads[0].said) == 6
+
+
 def test_who_writes_for_the_first_time_is_new() -> None:
     """New people are the authors that never wrote before, without the user, each with the name they use."""
     units = [

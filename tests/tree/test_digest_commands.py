@@ -114,6 +114,14 @@ def test_summaries_are_found_drawn_and_gone_down(filled: Path) -> None:
     assert (counts["units"], counts["summaries"], counts["pending"]) == (24, len(drawing["nodes"]), 0)
 
 
+def test_a_list_may_be_given_in_several_options(root: Path, tmp_path: Path) -> None:
+    """Addresses of the user that stand in options of their own are all the user's."""
+    mail = write_mbox(tmp_path / "mail.mbox", month_of_mail()[:1])
+    words = ("--me", "ann@example.org", "--me", "Ann Lee,A. Lee")
+    assert run("--root", str(root), "ingest", str(mail), *words).status == 0
+    assert "me: [ann@example.org, Ann Lee, A. Lee]" in (root / "tree" / "mail" / "_source.md").read_text()
+
+
 def test_settling_again_does_nothing(filled: Path) -> None:
     """After an ingest nothing is left to do."""
     assert ask(filled, "tree", "settle") == {"sealed": 0, "digests": 0, "topics": 0, "pending": 0}

@@ -18,7 +18,7 @@ from tests.tree.digest_units import ANN, BOB, DAY, IDA, digest, mail, make_days
 TODAY = period_of("day", DAY)
 KINDS: tuple[PeriodKind, ...] = ("day", "week", "month", "year")
 _MARK = re.compile(r"\[(u-[0-9a-f]{20})\]")
-_SENTENCE = re.compile(r"^ *- (?P<head>.*?): (?P<text>[^:]*(?::[^:]*)*?) (?:\([^()]*\) )?\[(?P<unit>u-[0-9a-f]{20})\]$")
+_SENTENCE = re.compile(r"^ *- (?P<head>.*?): (?P<text>.*?) (?:\([^()]*\) )?\[(?P<unit>u-[0-9a-f]{20})\]$")
 
 
 def render(units: list[TreeUnit]) -> str:

@@ -21,7 +21,7 @@ from tests.tree.crash_points import (
 )
 from tests.tree.crash_scenes import SCENES, ingest_path, make_scenes
 
-STEPS = depths(19, 13, 1)  # every nineteenth point in `make test`, every one in the long form
+STEPS = depths(41, 13, 1)  # every forty-first point in `make test`, every one in the long form
 LEAST = {"first": 50, "newer": 50, "other": 50, "documents": 30, "merge": 6, "forget": 50}
 
 
@@ -79,7 +79,7 @@ def test_another_source_comes_after_a_kill(tmp_path: Path, step: int) -> None:
         check_index(snapshot.place)
 
 
-@pytest.mark.parametrize("step", depths(47, 31, 3))
+@pytest.mark.parametrize("step", depths(97, 31, 3))
 @pytest.mark.parametrize("name", SCENES)
 def test_a_power_cut_is_made_good(tmp_path: Path, name: str, step: int) -> None:
     """The same where the power fails, and the disk loses some of what was not synced: every unit is there, once; on a

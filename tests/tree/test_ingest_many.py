@@ -111,6 +111,7 @@ def test_two_sources_of_one_name_come_at_once(root: Path, tmp_path: Path) -> Non
     check(root, ingested_alone(tmp_path, *paths))
 
 
+@pytest.mark.deep
 def test_eight_processes_ingest_eight_files(root: Path, tmp_path: Path) -> None:
     """Eight mailboxes that share messages come in at once: each message once, and each process worked."""
     paths = [write_share(tmp_path / f"box{n}.mbox", range(20 * n, 20 * n + 80)) for n in range(8)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,6 +110,15 @@ def test_without_its_databases_a_book_has_the_same_tree(made: Path, lost: tuple[
     assert differences(settle(made), before) == []
 
 
+def test_an_index_that_is_built_anew_writes_no_page(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the days are looked at in many rounds, no page of a longer time is written with some of its days."""
+    monkeypatch.setattr("commonplace.tree.digests._MOST_DAYS", 4)
+    for database in made.rglob("tree.db*"):
+        database.unlink()
+    with Book.open(made) as book:
+        assert book.tree_settle() == (0, 0, 0, 0)
+
+
 @pytest.mark.parametrize(
     "lost",
     ["mail/summary", "*/summary", "mail/summary/L2-*.md", "mail/summary/L1-[0-7]*.md", "digest",
@@ -127,8 +137,30 @@ def test_what_was_deleted_is_made_again(made: Path, lost: str) -> None:
     assert differences(settle(made), before) == []
 
 
-@pytest.mark.parametrize("page", ["digest/2026/2026-03-02.md", "digest/2026/2026-W10.md", "digest/2026/2026.md",
-                                  "topic/ops-12-548c5b5858.md"])  # fmt: skip
+PAGES = ["digest/2026/2026-03-02.md", "digest/2026/2026-W10.md", "digest/2026/2026.md", "topic/ops-12-548c5b5858.md"]
+
+
+def put_in_place(path: Path, text: str) -> None:
+    """Replace a file as editors do."""
+    other = path.with_name("other")
+    other.write_text(text)
+    other.replace(path)
+
+
+def test_what_was_changed_in_our_part_of_a_page_is_made_again(made: Path) -> None:
+    """Other words in what we wrote on a page, or other numbers in its head, are what they were after a settle."""
+    before = check(made)
+    paths = [made / "tree" / page for page in PAGES]
+    for change in (
+        lambda text: text.replace("Ann Lee", "Nobody"),
+        lambda text: re.sub(r"(messages|units): \d+", r"\1: 7", text),
+    ):
+        for path in paths:
+            put_in_place(path, change(path.read_text()))
+        assert differences(settle(made), before) == []
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_a_text_below_a_page_stays(made: Path, tmp_path: Path, page: str) -> None:
     """What a person writes above or below the text of a digest or topic stays when that is made anew, with an index
     that is lost, and when nothing is left that the page tells of."""

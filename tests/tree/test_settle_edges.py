@@ -78,6 +78,23 @@ def unit_files(root: Path) -> list[Path]:
     return sorted(path for path in (root / "tree" / "mail").glob("20*/*.md") if path.name != "index.md")
 
 
+def test_who_is_new_follows_from_the_messages_that_are_left(root: Path, tmp_path: Path) -> None:
+    """Who was only written to before is new once that message is gone, and is not any more when it is back; as in an
+    index that is built anew."""
+    with Book.open(root) as book:
+        book.ingest(write_mails(tmp_path, [dated_mail(0, "Who orders the parts?", "2026-09-01")], "first"))
+        book.ingest(write_mails(tmp_path, [dated_mail(1, "The rack is warm.", "2026-09-20")]))
+    page = root / "tree" / "digest" / "2026" / "2026-09-20.md"
+    assert "New people" not in page.read_text()
+    there, away = root / "tree" / "first" / "2026-09", tmp_path / "away"
+    for source, target in ((there, away), (away, there)):
+        shutil.move(source, target)
+        files = settle_and_check(root)
+        assert ("New people: Bob Roe." in page.read_text()) == (target == away)
+        drop_databases(root)
+        assert settle_and_check(root) == files
+
+
 # Topics
 
 

@@ -17,6 +17,7 @@ from commonplace.tree.readers import claude_code, codex
 from commonplace.tree.readers.lines import iterate_lines
 from commonplace.tree.source import MAX_MESSAGE, Person
 from commonplace.vault.named_files import open_files
+from tests.depth import examples
 from tests.tree.chat_sources import damaged, matches, read_all, twisted
 
 STAMP = "2026-11-15T09:30:00.123Z"
@@ -287,6 +288,7 @@ def test_a_folder_on_the_disk(tmp_path: Path) -> None:
         assert len(read_all(claude_code, files)[0]) == 4
 
 
+@examples(60, 10)
 @given(st.data())
 def test_damaged_transcripts_are_read(data: st.DataObject) -> None:
     """Cut, doubled and overwritten bytes raise nothing, and neither do values of other types."""

@@ -93,6 +93,9 @@ def _list_projects(call: Call) -> int:
     found = call.run(verbs.project.list_projects)
     if call.answer({"projects": found}):
         return DONE
+    if not found:
+        call.remark("Nothing is stored here yet.", "")
+        return NOTHING
     rows = [
         (f"{'* ' if item.own else '  '}{item.id}", f"{item.memories:,}", item.updated[:10], ", ".join(item.folders))
         for item in found
@@ -277,15 +280,19 @@ def _print_findings(call: Call, group: Sequence[Finding], limit: int) -> None:
     """Print what the findings of one code have in common, then where they are."""
     screen, first = call.screen, group[0]
     alike = all(finding.message == first.message for finding in group)
+    has_one_hint = all(finding.hint == first.hint for finding in group)
     screen.line(
         f"{screen.paint(first.severity, _SEVERITY_STYLES[first.severity])} {screen.paint(first.code, 'strong')}"
     )
     if alike:
         screen.block(first.message)
-    screen.block(f"what to do: {first.hint}")
+    if has_one_hint:
+        screen.block(f"what to do: {first.hint}")
     for finding in group[:limit]:
         what = "" if alike else f": {shown(finding.message)}"
         screen.line(f"    {screen.paint(shown(call.place(finding.path)), 'name')}{what}")
+        if not has_one_hint:
+            screen.sentence(shown(finding.hint), start="what to do:", indent="      ")
     if len(group) > limit:
         screen.line(screen.paint(f"    and {len(group) - limit:,} more; --all shows them.", "weak"))
     screen.line()
@@ -405,7 +412,9 @@ def _print_import_summary(screen: Screen, done: ImportResult) -> None:
     parts += [f"{len(done.left):,} skipped"] if done.left else []
     screen.line(f"{done.format}: {', '.join(parts)}.{' Nothing was written.' if done.dry_run else ''}")
     if done.trust == "external" and (done.created or done.appended) and not done.dry_run:
-        screen.line("It is labelled as from outside. Once you have read it, run the same command with --reviewed.")
+        screen.line(
+            "It is labelled as from outside. To accept it once you have read it, add --reviewed to the command."
+        )
 
 
 COMMANDS = {

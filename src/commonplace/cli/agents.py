@@ -244,7 +244,7 @@ def _describe_result(
     action = f"would-{verb}" if only_shown else f"{verb}ed" if changed else "unchanged"
     left = [change.left for change in changes if change.left]
     plugin = host.find_plugin(target)
-    notes = [*host.notes, *_warnings(host, target)] if connect and plugin is None else left
+    notes = [*left, *host.notes, *_warnings(host, target)] if connect and plugin is None else left
     if plugin is not None:
         notes.insert(0, _describe_plugin(host, plugin))
     diff = "".join(change.diff() for change in changes) if only_shown else ""

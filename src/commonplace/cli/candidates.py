@@ -147,7 +147,8 @@ def _find_place(full: str, rest: Sequence[str], current: str) -> Place:
 
 
 def _list_options(place: Place) -> Candidates:
-    known = [(action.option_strings[-1], action.help or "") for action in place.options]
+    long = [[name for name in action.option_strings if name.startswith("--")] for action in place.options]
+    known = [(names[0], action.help or "") for names, action in zip(long, place.options, strict=True)]
     return [(name, about) for name, about in known if about != argparse.SUPPRESS]
 
 

@@ -49,7 +49,11 @@ _commonplace() {
     _files
   fi
 }
-compdef _commonplace commonplace
+if [[ "${funcstack[1]}" == _commonplace ]]; then
+  _commonplace "$@"  # zsh read this from a file of fpath, at the first Tab
+else
+  compdef _commonplace commonplace
+fi
 """
 _FISH = """\
 function __commonplace_complete

@@ -147,6 +147,8 @@ def _data(call: Call) -> int:
             if not call.answer({"files": names}):
                 for name in names:
                     call.screen.line(shown(name))
+                if not names:
+                    call.remark("There are no data files.", "")
             return DONE if names else NOTHING
         if args.action == "get":
             return _print_data(call, book.data_get(args.name))

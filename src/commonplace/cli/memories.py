@@ -118,6 +118,9 @@ def _restore(call: Call) -> int:
         screen.table(("KEY", "SCOPE", "FORGOTTEN", "BY", "SUMMARY"), rows, ("name", "weak", "weak"))
         if forgotten:
             call.remark("To bring one back: commonplace restore KEY")
+            if len(forgotten) > 1:
+                scope = args.scope or "SCOPE"
+                call.remark(f"To bring back all of a scope: commonplace restore --all --scope {shown(scope)}")
             _print_taken_keys(call, forgotten)
         else:
             call.remark("The trash is empty." if args.since is None else "Nothing found.", "")

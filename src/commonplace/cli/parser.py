@@ -125,7 +125,7 @@ def _add_field(parser: argparse.ArgumentParser, field: RequestField) -> None:
     if field.kind is bool:
         options["action"] = "store_true"
     elif field.kind is list:
-        options |= {"type": split_words, "default": field.default}
+        options |= {"type": split_words, "default": field.default, "action": _AddWords}
     else:
         options |= {"default": field.default, "required": arg.is_required}
         if field.kind is int:
@@ -134,6 +134,14 @@ def _add_field(parser: argparse.ArgumentParser, field: RequestField) -> None:
     action = parser.add_argument(f"--{name}" if len(name) > 1 else f"-{name}", dest=field.name, **options)
     if arg.other_option:
         parser._option_string_actions[f"--{arg.other_option}"] = action
+
+
+class _AddWords(argparse.Action):
+    """Adds what a list has when its option is given again."""
+
+    def __call__(self, _: object, namespace: argparse.Namespace, values: Any, __: object = None) -> None:
+        known = getattr(namespace, self.dest)
+        setattr(namespace, self.dest, [*([] if known is self.default else known), *values])
 
 
 def split_words(text: str) -> list[str]:

@@ -243,15 +243,20 @@ def _brief(call: Call) -> int:
     if call.answer(found):
         return DONE
     screen = call.screen
-    _print_as_told(screen, found.text or "Nothing is told here.")
-    cost = f"{found.characters:,} characters, about {found.tokens:,} tokens"
-    screen.line()
-    screen.line(screen.paint(f"({plural(len(found.memories), 'memory', 'memories')} told whole; {cost})", "weak"))
+    if found.text:
+        _print_as_told(screen, found.text)
+        cost = f"{found.characters:,} characters, about {found.tokens:,} tokens"
+        screen.line()
+        screen.line(screen.paint(f"({plural(len(found.memories), 'memory', 'memories')} in full; {cost})", "weak"))
+    else:
+        call.remark("Nothing is told here.", "")
     for one in found.explained:
         screen.line(f"{one['place']:<10}{one['ref']}  {one['why']}; {one['tokens']} tokens")
-    if request.prompt is not None:
+    if request.prompt is not None and not found.prompt_text:
+        call.remark("Nothing would be added to this prompt.", "")
+    elif request.prompt is not None:
         screen.line()
-        _print_as_told(screen, found.prompt_text or "Nothing would be added to this prompt.")
+        _print_as_told(screen, found.prompt_text)
         screen.line()
         screen.line(screen.paint(f"(about {found.prompt_tokens:,} tokens more)", "weak"))
     return DONE

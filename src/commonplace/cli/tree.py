@@ -161,7 +161,7 @@ def _entities(call: Call) -> int:
         ]
         call.screen.table(("ID", "NAME", "MENTIONS", "LAST"), rows, ("name", "", "", "weak"))
         if not found.entities:
-            call.remark("Nobody and nothing of that name is mentioned.", "")
+            call.remark("No person or thing of that name is mentioned.", "")
     return DONE if found.entities else NOTHING
 
 
@@ -245,7 +245,7 @@ def _merges(call: Call) -> int:
         for merge in found:
             call.screen.line(f"{merge.state:<9} {' = '.join(map(shown, merge.members))}")
         if not found:
-            call.remark("Nobody is known by two addresses.", "")
+            call.remark("No person has two addresses yet.", "")
     return DONE if found else NOTHING
 
 

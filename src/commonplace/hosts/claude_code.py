@@ -9,13 +9,13 @@ loads by itself as `commonplace@skills-dir`; one in a project after the folder i
 import os
 
 from commonplace.hosts.config_edit.added import (
-    find_added_server,
+    find_added_servers,
     find_enabled,
     get_member,
     join_path,
     read_settings,
 )
-from commonplace.hosts.config_edit.entries import find_roots
+from commonplace.hosts.config_edit.entries import find_roots, find_server
 from commonplace.hosts.config_edit.parts import (
     ABOUT,
     CLAUDE_HOOKS,
@@ -32,7 +32,8 @@ from commonplace.hosts.config_edit.parts import (
     make_skill_file,
 )
 
-_SERVER = ("mcpServers", NAME)
+_SERVERS = ("mcpServers",)
+_PROJECT_FILE = ".mcp.json"
 _MEMORY_FILES = "~/.claude/projects/*/memory/**"  # its own memory
 _TOOLS = "Read|Write|Edit"
 
@@ -70,26 +71,33 @@ def build_parts(target: Target) -> list[Part]:
     if target.has_retired:
         return [*parts, *added]
     kept = [part for part in added if not part.is_elsewhere]
-    if any(len(part.path) == len(_SERVER) for part in kept):  # it takes the place of ours
+    if kept or _has_other_agent(target, base):  # it takes the place of ours
         parts = [part for part in parts if not part.file.endswith("/.mcp.json")]
     return [*parts, *kept]
 
 
 def find_added(target: Target, base: str, folder: str) -> list[ConfigEntry]:
     """Return the servers that `claude mcp add` wrote: for the user, and for one project; or into the project's file."""
-    file = ".mcp.json"
-    if not target.is_project:
-        file = f"{folder}/.claude.json" if target.environment.get("CLAUDE_CONFIG_DIR") else ".claude.json"
+    if target.is_project:
+        settings = read_settings(target, base, _PROJECT_FILE)
+        found = find_added_servers(HOST, target, (base, _PROJECT_FILE), _SERVERS, settings)
+        return [] if _has_other_agent(target, base) else found
+    file = f"{folder}/.claude.json" if target.environment.get("CLAUDE_CONFIG_DIR") else ".claude.json"
     settings = read_settings(target, base, file)
-    found = find_added_server(HOST, target, (base, file), _SERVER, settings)
+    found = find_added_servers(HOST, target, (base, file), _SERVERS, settings)
     projects = settings.get("projects")
     for project in projects if isinstance(projects, dict) else ():
-        path = ("projects", project, *_SERVER)
+        added = find_added_servers(HOST, target, (base, file), ("projects", project, *_SERVERS), settings)
         # One with a book or options of its own is for that project alone, and stays there.
-        if not find_roots(get_member(settings, path)):
-            added = find_added_server(HOST, target, (base, file), path, settings)
-            found += [part for part in added if part.is_elsewhere]
+        found += [part for part in added if part.is_elsewhere and not find_roots(get_member(settings, part.path))]
     return found
+
+
+def _has_other_agent(target: Target, base: str) -> bool:
+    """Return whether the project's file serves another agent that reads it, Copilot CLI: it is not ours to change."""
+    settings = read_settings(target, base, _PROJECT_FILE) if target.is_project else {}
+    call = find_server(get_member(settings, (*_SERVERS, NAME)))
+    return call is not None and call.agent not in (None, HOST.name)
 
 
 def find_plugin(target: Target) -> InstalledPlugin | None:

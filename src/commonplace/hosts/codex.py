@@ -49,7 +49,7 @@ HOST = Host(
     build_parts=build_parts,
     find_plugin=find_plugin,
     notes=(
-        "Codex runs no new hook until you approve it: start Codex, run /hooks and approve the six of commonplace-hook. "
-        "Until then it has the tools but gets no brief. If their command line changes, it asks again.",
+        "Codex runs no new hook until you approve it: start Codex, run /hooks and approve the six commonplace-hook "
+        "entries. Until then it has the tools but gets no brief. If their command line changes, Codex asks again.",
     ),
 )

@@ -8,7 +8,7 @@ resumes.
 
 import os
 
-from commonplace.hosts.config_edit.added import find_added_server, read_settings
+from commonplace.hosts.config_edit.added import find_added_servers, read_settings
 from commonplace.hosts.config_edit.parts import (
     ABOUT,
     NAME,
@@ -24,17 +24,13 @@ from commonplace.hosts.config_edit.parts import (
 )
 
 
-def build_extension(target: Target, base: str, folder: str) -> list[Part]:
+def build_extension(target: Target, base: str, folder: str, *, has_server: bool = True) -> list[Part]:
     """Return the extension's files below a folder."""
-    about = {
-        "name": NAME,
-        "version": format_version(),
-        "description": ABOUT,
-        "mcpServers": {NAME: HOST.make_server(target)},
-    }
+    about = {"name": NAME, "version": format_version(), "description": ABOUT}
+    servers = {"mcpServers": {NAME: HOST.make_server(target)}} if has_server else {}
     hooks = HOST.make_claude_hooks(target, units=1_000)
     return [
-        make_json_file(base, f"{folder}/gemini-extension.json", about),
+        make_json_file(base, f"{folder}/gemini-extension.json", about | servers),
         make_json_file(base, f"{folder}/hooks/hooks.json", {"hooks": hooks}),
         make_skill_file(base, folder),
     ]
@@ -44,10 +40,11 @@ def build_parts(target: Target) -> list[Part]:
     """Return the parts that connect the host at a target."""
     file = ".gemini/settings.json"
     if not target.is_project:
-        parts = build_extension(target, target.base, f".gemini/extensions/{NAME}")
-        settings = read_settings(target, target.base, file) if target.has_retired else {}
-        added = find_added_server(HOST, target, (target.base, file), ("mcpServers", NAME), settings)
-        return [*parts, *(part for part in added if part.is_elsewhere)]
+        settings = read_settings(target, target.base, file)
+        added = find_added_servers(HOST, target, (target.base, file), ("mcpServers",), settings)
+        kept = [part for part in added if not part.is_elsewhere]  # these take the place of ours
+        parts = build_extension(target, target.base, f".gemini/extensions/{NAME}", has_server=not kept)
+        return [*parts, *(added if target.has_retired else kept)]
     return [
         HOST.make_server_entry(target, file),
         *make_hook_entries(target.base, file, HOST.make_claude_hooks(target, units=1_000)),

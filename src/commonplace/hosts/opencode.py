@@ -29,11 +29,12 @@ def build_parts(target: Target) -> list[Part]:
         base, below = (target.home, ".config/") if is_fixed else target.find_config_folder()
         folder = f"{below}opencode"
         config = f"{folder}/opencode.json"
-    if os.path.lexists(os.path.join(base, f"{config}c")):
-        config += "c"
-    entry = {"type": "local", "command": target.commands.build_mcp(HOST.name), "enabled": True}
+    value = {"type": "local", "command": target.commands.build_mcp(HOST.name), "enabled": True}
+    entries = [ConfigEntry(base, config, ("mcp", NAME), value)]
+    if os.path.lexists(os.path.join(base, f"{config}c")):  # it reads both; what was in the other one before goes
+        entries.insert(0, entries[0]._replace(file=f"{config}c"))
     return [
-        ConfigEntry(base, config, ("mcp", NAME), entry),
+        *(entries if target.has_retired else entries[:1]),
         OwnedFile(base, f"{folder}/plugins/{NAME}.js", render_opencode_plugin(target.commands, *target.project_option)),
         make_skill_file(base, folder),
     ]

@@ -73,7 +73,10 @@ class NodeQueries(Protocol):
         """Return how many labels units began or ceased to mention."""
 
     def changed_hours(self) -> Sequence[str]:
-        """Return the hours (2026-11-15T09, UTC) whose units changed since `unmark_hours`, in order."""
+        """Return the hours (2026-11-15T09, UTC) whose units changed since `unmark_hours`, in order.
+
+        Where the first unit that mentions a person comes or goes, the hour of the next one is among them.
+        """
 
     def mark_hours(self, hours: Collection[str]) -> None:
         """Mark hours as changed."""
@@ -126,6 +129,9 @@ class NodeQueries(Protocol):
     def count_nodes(self, source: str | None = None) -> Mapping[int, tuple[int, int]]:
         """Return how many nodes each level has, and how many of them wait to be sealed."""
 
+    def count_waiting(self, source: str) -> Mapping[int, int]:
+        """Return how many nodes of each level of a source wait to be sealed. The cost does not grow with the others."""
+
     def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
         """Return the summary of the leaf that each of these units is in; units of leaves without one are left out."""
 
@@ -157,10 +163,6 @@ class NodeQueries(Protocol):
 
     def is_mentioned_before(self, name: str, moment: str) -> bool:
         """Return whether a unit before a time mentions a label."""
-
-    def next_mention(self, name: str, moment: str) -> str:
-        """Return when the first unit from a time on that mentions a label was, of those whose hours are not marked;
-        empty if there is none."""
 
     def days(self, first: str, last: str) -> Mapping[str, str]:
         """Return what is kept of the days from one to another, by day."""

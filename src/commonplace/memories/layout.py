@@ -64,6 +64,7 @@ _NETWORK = frozenset(("nfs", "cifs", "afs", "ceph", "glusterfs", "9p", "lustre",
 _LOCAL_FUSE = ("fuse.ext", "fuse.ntfs", "fuse.exfat")
 _MEND_CONFIG = "Correct .commonplace/config.toml in an editor, or move it away: then every setting has its default."
 _MAX_SOCKET_PATH = 103  # bytes, on the system that takes the fewest
+_MAX_DATABASE_PATH = 511  # bytes that SQLite takes, but on Windows
 _SYNCED = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud", "syncthing")
 
 
@@ -182,9 +183,15 @@ def database_location(root: str, book_id: str, override: str | None) -> str:
     if override is not None:
         return os.path.join(os.path.abspath(os.path.expanduser(override)), book_id)
     inside = os.path.join(root, PRIVATE.name)
-    if is_local(root) and os.access(inside, os.W_OK):
+    if is_local(root) and os.access(inside, os.W_OK) and _is_short_enough(inside):
         return inside
     return os.path.join(user_state(), book_id)
+
+
+def _is_short_enough(folder: str) -> bool:
+    """Return whether SQLite can open a database in a folder, with the files that it puts beside it."""
+    longest = os.path.join(os.path.realpath(folder), "index.db-journal")
+    return os.name == "nt" or len(os.fsencode(longest)) <= _MAX_DATABASE_PATH
 
 
 def is_local(path: str) -> bool:

@@ -258,8 +258,8 @@ def move(
     found, new = unit.get(key), check_new_key(new or key)
     if there.find(new) is not None:
         raise AlreadyExists(
-            f"There is a memory {new!a} in {there.kind} already.",
-            hint="Give this one another key; or add to the other what it lacks, and let this one go.",
+            f"There is already a memory {new!a} in the scope {there.kind}.",
+            hint="Give this one another key; or add what is missing to that one, and forget this one.",
         )
     time = unit.memories.clock()
     meta = own_meta(unit, found, key, time)

@@ -19,13 +19,24 @@ from commonplace.tree.entities import find_dates, read_month_names
 # --- What turns a decision around ---
 _NEGATIONS = frozenset(
     """
+    feel feels felt feeling
     not no never t cannot nothing nobody none niemand personne nadie nessuno ninguém nikt никто ingen
      without if whether until before to once
+    nichts rien nada niente nulla niets ничего ingenting intet
     nicht kein keine keinen nie ob falls wenn bevor pas aucun aucune si ne jamais sin ningún ninguna non nessuna nessun
     se não nenhum nenhuma sem niet geen als nie nic jeśli czy не нет если inte ingen inget om
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
 _REACH = 3  # words before a decision that may turn it around
+# Behind one, they say that there is none: "we agreed on nothing", "we agreed to disagree".
+_NOTHING = frozenset(
+    ("nothing", "disagree", "nichts", "rien", "nada", "niente", "nulla", "niets", "nic", "ничего", "ingenting", "intet")
+)
+_JOKE = lazy(r"(?i)[;:]-?[PD](?!\w)|;-?\)|[😂🤣😜😝😉😆]|\b(?:lol|rofl|haha\w*|hehe\w*|just kidding|jk)\b")
+_QUOTED = lazy(  # of three words or more
+    r"\"[^\"\s]+\s+[^\"\s]+\s+[^\"]*\"|“[^”\s]+\s+[^”\s]+\s+[^”]*”|„[^“”\s]+\s+[^“”\s]+\s+[^“”]*[“”]|«[^»]*\s[^»]*\s[^»]*»"
+)
+_ABOUT = frozenset({"on", "to", "upon"})
 # --- Before a day, it is the last one ---
 _UNTIL = frozenset(
     {"by", "until", "till", "before", "due", "bis", "avant", "antes", "entro", "até", "voor", "tegen", "do", "до", "к"}
@@ -66,6 +77,9 @@ _PAST = frozenset(
     прошлой прошлого был была было были вчера förra igår sedan blev
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
+# "is signed on Friday" is still to come; "signed on Friday" is over.
+_BEING = frozenset({"is", "are", "be", "being", "get", "gets", "s", "re", "to"})
+_SHORTEST_DONE = 4  # letters: "need" and "shed" are no such words
 _EAST_WEEKDAY = lazy(
     r"(?P<next>下|来|來)?(?:个|個)?(?:周|週|星期|礼拜|禮拜)(?P<day>[一二三四五六日天])|(?P<east>[月火水木金土日])曜"
 )
@@ -123,6 +137,7 @@ def find_words(text: str) -> list[str]:
 def read_cues(text: str, words: Sequence[str], occurred: str) -> Cues:
     """Return what `find_cues` does, for a caller that has the words of the sentence."""
     dates = _find_days(text, words, occurred)
+    is_joke = _JOKE.search(text) is not None
     is_question = ("?" in text or "？" in text or "؟" in text) and _QUESTION_MARK.search(text) is not None
     if not text.isascii() and DENSE_RUN.search(text):
         return _read_east(text, dates, is_question=is_question)
@@ -137,13 +152,24 @@ def read_cues(text: str, words: Sequence[str], occurred: str) -> Cues:
             if len(phrase) > 1 and (start < 0 or tuple(words[start : start + len(phrase)]) != phrase):
                 continue
             if kind == _DECIDES:
-                found[kind] = found[kind] or _NEGATIONS.isdisjoint(words[max(0, start - _REACH) : start])
+                found[kind] = found[kind] or not (is_joke or _is_denied(words, start, start + len(phrase)))
             else:
                 found[kind] = found[kind] or kind != _ASKS or start <= 1
     if is_question or found[_ASKS]:
         return Cues(asks=True, dates=dates)
+    if found[_DECIDES] and _QUOTED.search(text):  # what is quoted, somebody else decided, or another time
+        unquoted = _QUOTED.sub(" ", text)
+        found[_DECIDES] = read_cues(unquoted, find_words(unquoted), occurred).decides
     promises = found[_PROMISES] or (bool(dates) and _is_ahead(words))
     return Cues(decides=found[_DECIDES], promises=promises, dates=dates, reports=found[_REPORTS])
+
+
+def _is_denied(words: Sequence[str], start: int, end: int) -> bool:
+    """Return whether what stands around a decision says that there is none."""
+    if end < len(words) and words[end] in _ABOUT:
+        end += 1
+    before, behind = words[max(0, start - _REACH) : start], words[end : end + 1]
+    return not (_NEGATIONS.isdisjoint(before) and _NOTHING.isdisjoint(behind))
 
 
 def is_day_word(word: str) -> bool:
@@ -189,12 +215,12 @@ def _find_days(text: str, words: Sequence[str], occurred: str) -> tuple[str, ...
     today = _read_day(occurred)
     if today is None:
         return tuple(sorted(found))
+    if has_digit and not found:  # "Friday the 20th" is that day, and not the next Friday
+        found.update(_find_short(text, today))
     if names and not found:
         found.update(_find_named(words, today))
     if is_east and not found and not _EAST_PAST.search(text):
         found.update(_find_east(text, today))
-    if has_digit and not found:
-        found.update(_find_short(text, today))
     return tuple(sorted(found))
 
 
@@ -209,11 +235,18 @@ def _find_named(words: Sequence[str], today: date) -> set[str]:
             continue
         is_weekday, number = day
         if is_weekday:
-            if not is_past:
+            if not is_past and not _is_done_then(words, at):
                 found.add(_name_weekday(today, number))
         elif at == 0 or number != 1 or words[at - 1] not in _MORNING:
             found.add(_shift_day(today, number))
     return found - {""}
+
+
+def _is_done_then(words: Sequence[str], at: int) -> bool:
+    """Return whether something was done on a day: "signed on Friday", and not "is planned on Friday"."""
+    before = at - 2 if at and words[at - 1] == "on" else at - 1
+    is_done = before >= 0 and len(words[before]) > _SHORTEST_DONE and words[before].endswith("ed")
+    return is_done and (before == 0 or words[before - 1] not in _BEING)
 
 
 def _find_east(text: str, today: date) -> set[str]:

@@ -7,6 +7,7 @@ says how much each sentence tells. Nothing here reads or writes a file.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -49,10 +50,12 @@ from commonplace.tree.units import TreeUnit
 
 YOU = DigestPerson("", "you", 0)
 _MAX_TEXT, _MAX_TITLE = 240, 120  # characters that are kept of a sentence and a title
+_WRITTEN_DATE = 30  # points more
 _MOST_AHEAD = timedelta(days=800)  # a later date is rarely one that anybody waits for
 _MOST_ASKED_OF_UNIT = 2  # questions to the user
 _MOST_RECIPIENTS = 20  # of a message, whose names are known
 _BEFORE_SECTION = " › "  # between the title of a document and the headings of a section
+_CALLED = lazy(r"(?:@?(?P<first>\w+),|.*,\s@?(?P<last>\w+)\s?[?!.]+\Z)")
 _HAS_DIGIT = lazy(r"\d")
 _Scored = tuple[int, UnitSentence]
 
@@ -173,7 +176,7 @@ class _DayReader:
             last_day=self._day,
             weight=self._weigh(units, named, said),
             asked=_leave_out_thread(make_lines(choose_different(asked, MOST_ASKED))),
-            said=_leave_out_thread(make_lines(choose_different(said, MOST_SAID))),
+            said=_leave_out_thread(make_lines(choose_different(said, MOST_SAID + len(units).bit_length() // 2))),
         )
         answered = max(mine, default="")
         to_me = [item for item in asked if item[1].unit.occurred >= answered and self._is_to_me(item[1])]
@@ -183,7 +186,7 @@ class _DayReader:
             make_lines(item for item in said if item[1].kind == DECIDED),
             [line for item in _choose_of_units(to_me) for line in make_lines([item])],
             [
-                line._replace(kind=DUE, day=day, score=line.score + 10 * _is_firm(item[1]))
+                line._replace(kind=DUE, day=day, score=line.score + _weigh_date(item[1], day))
                 for item, day in due
                 for line in make_lines([item])
             ],
@@ -212,7 +215,7 @@ class _DayReader:
         greeting = unit.text.lstrip().split("\n", 1)[0][:80]
         firsts = {name.split()[0] for name in names if name.strip()}
         others = [person for person in unit.recipients if not is_one_of(person, me)]
-        if len(others) < len(unit.recipients) and _has_name(greeting, firsts):
+        if len(others) < len(unit.recipients) and (_has_name(greeting, firsts) or _is_called(sentence.text, firsts)):
             return True
         is_private = unit.kind == "chat" and not unit.recipients and unit.title == unit.author.name
         if "direct" not in unit.signals and not is_private:
@@ -232,6 +235,12 @@ class _DayReader:
         return round(points) - 30 * (units[0].kind == "document")
 
 
+def _weigh_date(sentence: UnitSentence, day: str) -> int:
+    """Return how much more a sentence tells as a date: one with its number is for a calendar; "by Friday" is less."""
+    is_written = re.search(rf"(?<!\d)0?{int(day[-2:])}(?!\d)", sentence.text) is not None
+    return 10 * _is_firm(sentence) + _WRITTEN_DATE * is_written
+
+
 def _is_firm(sentence: UnitSentence) -> bool:
     return sentence.cues.promises or sentence.cues.decides
 
@@ -242,6 +251,12 @@ def _has_name(text: str, names: Set[str]) -> bool:
         return False
     folded = fold_text(text)
     return any(len(name) > 1 and has_phrase(folded, fold_text(name)) for name in names)
+
+
+def _is_called(text: str, names: Set[str]) -> bool:
+    """Return whether a sentence speaks to one of these people: "Ida, can you ...", "... , Ida?"."""
+    found = _CALLED.match(text)
+    return found is not None and _has_name(found["first"] or found["last"], names)
 
 
 def _choose_of_units(scored: Iterable[_Scored]) -> Iterator[_Scored]:

@@ -29,6 +29,7 @@ _BELOW = 15  # points less for a date than for its sentence in the thread: then 
 _FIRST, _QUESTION = 10, 8  # points of the first line of a thread, and of its question
 _SAME_VOICE = 6  # points less for each line that somebody has in a thread already
 _TELLING = 12  # the score of a sentence that is worth a line beside another one of its thread
+_MOST_LINES = 12  # of a thread
 _SHORTEST = 45  # characters: what is put on a page is not shorter
 _LEAST_THREAD = 100  # characters that a thread takes
 _LAST_LINE = 80  # characters that are kept free for what it counts
@@ -76,6 +77,7 @@ def render_digest(digest: DayDigest, period: Period, *, most: int | None = None,
         page = _Page(digest, period, limits, limit - len(tail))
         page.fill(items)
         if not page.left_out():
+            page.fill(items, is_ample=True)
             break
         page.name_others(items)
     return _cut_page(page.render(tail), limit)
@@ -104,6 +106,7 @@ def _rank_items(digest: DayDigest) -> Sequence[_PageItem]:
 
     asked_me = {line.text for line in digest.questions}
     items = [_PageItem(_VALUE_OF_PEOPLE, _PEOPLE, 0)]
+    places: dict[str, int] = {}  # of the sentences of threads
     for thread in digest.threads:
         lines = [(value(line), line) for line in (*thread.said, *thread.asked) if line.text not in asked_me]
         lines.sort(key=lambda item: (-item[0], item[1].time, item[1].unit))
@@ -114,9 +117,12 @@ def _rank_items(digest: DayDigest) -> Sequence[_PageItem]:
             place = points + thread.weight // 6 - 5 * rank + preferred - _SAME_VOICE * said_by[line.who]
             said_by[line.who] += len(thread.people) > 1
             items.append(_PageItem(place, _THREADS, rank, line, thread, points >= _TELLING))
+            places[line.text] = place
     items += [_PageItem(90 - 4 * rank, _QUESTIONS, rank, line) for rank, line in enumerate(digest.questions)]
     items += [_PageItem(value(line), _DECIDED, rank, line) for rank, line in enumerate(digest.decisions)]
-    items += [_PageItem(value(line) - _BELOW, _DATES, rank, line) for rank, line in enumerate(digest.dates)]
+    for rank, line in enumerate(digest.dates):  # a sentence stands in its thread first
+        points = value(line) - _BELOW
+        items.append(_PageItem(min(points, places.get(line.text, points + 1) - 1), _DATES, rank, line))
     return sorted(items, key=lambda item: -item.value)
 
 
@@ -135,15 +141,16 @@ class _Page:
         self._room = limit - len(self._title) - len(self._counts) - 6 - _LAST_LINE
         self._kept_free = limit // 6 if limits in _CROWDED else 0
 
-    def fill(self, items: Sequence[_PageItem]) -> None:
-        """Put on the page what has room and is not there."""
+    def fill(self, items: Sequence[_PageItem], *, is_ample: bool = False) -> None:
+        """Put on the page what has room and is not there; of a thread as much as it tells, if there is ample room."""
         for item in items:
             if self._room - self._kept_free < _SHORTEST:
                 return
             if item.line is None:
                 self._add_people()
             elif item.thread is not None:
-                self._add_to_thread(item.thread, item.line, is_telling=item.is_telling)
+                most = _MOST_LINES if is_ample else _count_lines(item.thread)
+                self._add_to_thread(item.thread, item.line, most if item.is_telling else 1)
             elif item.section == _DATES:
                 self._add_date(item.rank, item.line)
             else:
@@ -156,9 +163,9 @@ class _Page:
         self._room -= size
         return True
 
-    def _add_to_thread(self, thread: DigestThread, line: DigestLine, *, is_telling: bool) -> None:
+    def _add_to_thread(self, thread: DigestThread, line: DigestLine, most: int) -> None:
         lines = self._threads.get(thread.id, [])
-        if line.text in self._shown or (lines and not (is_telling and len(lines) < _count_lines(thread))):
+        if line.text in self._shown or len(lines) >= most:
             return
         before = len(self._write_thread(thread, lines)) + 1 if lines else 0
         if self._take(len(self._write_thread(thread, [*lines, line])) + 1 - before):
@@ -177,7 +184,9 @@ class _Page:
         day = date.fromisoformat(line.day)
         when = f"{day.day} {MONTHS[day.month - 1]}" + f" {day.year}" * (day.year != self._period.end.year)
         if line.text in self._shown:  # the sentence is above
-            self._put(_DATES, rank, f"- {when}: **{self._show_title(line.title)}** [{line.unit}]")
+            told = f"- {when}: **{self._show_title(line.title)}** ["
+            if not any(row.startswith(told) for row in self._sections[_DATES].values()):
+                self._put(_DATES, rank, f"{told}{line.unit}]")
         elif self._put(_DATES, rank, f"- {when}: {self._write_sentence(line, is_signed=True)}"):
             self._shown.add(line.text)
 
@@ -285,7 +294,7 @@ class _Page:
         threads = len({*digest.others, *(thread.id for thread in digest.threads)} - shown) - self._named
         questions = sum(line.text not in self._shown for line in digest.questions)
         decisions = sum(line.text not in self._shown for line in digest.decisions)
-        dates = len(digest.dates) - len(self._sections[_DATES])
+        dates = sum(line.text not in self._shown for line in digest.dates)
         counted = (
             (threads, "more thread", "more threads"),
             (questions, "more question to you", "more questions to you"),

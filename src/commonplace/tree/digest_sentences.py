@@ -35,8 +35,10 @@ _MOST_NAMES = 0.2  # of the words of a thread
 _URL = lazy(r"[a-z]+://\S+|www\.\S+")
 _FENCE = lazy(r"(?s)```.*?(?:```|\Z)")
 _PATCH = lazy(r"(?m)^(?:diff -|Index: \S|--- \S.*\n\+\+\+ \S|-----BEGIN )")
-# What begins a quote, a table, a command, a diff, code, or a field such as "Reviewed-by: Ann".
-_NO_PROSE = lazy(r"[>|$@{}<;/]|\w{1,4}>|[-=_*#]{3}|[-+](?![\s\d])|[A-Z]\w*(?:-\w+)+: ")
+# What stands for a picture, or begins a quote, a table, a command, a diff, code, or a field such as "Reviewed-by: Ann".
+_NO_PROSE = lazy(
+    r"\[[^\]]*\]\W*\Z|@(?![^\W\d]\w*[\s,:])|[>|${}<;/]|\w{1,4}>|[-=_*#]{3}|[-+](?![\s\d])|[A-Z]\w*(?:-\w+)+: "
+)
 _LOGGED = lazy(r"\d:\d\d:\d\d")  # a time to the second: people do not write it
 _CODE_SIGN = lazy(r"[=(){};<>|_*/\\+~^&]")
 _MOST_CODE, _FEWEST_LETTERS = 0.08, 0.6  # of the signs of a sentence

@@ -18,16 +18,17 @@ from typing import NamedTuple
 from commonplace.index.port import Transaction
 from commonplace.memories.unit import Unit
 from commonplace.model.lazy import lazy
+from commonplace.model.names import short_hash
 from commonplace.text.frontmatter import Frontmatter, Writable, get_region, put_region
 from commonplace.text.notes import Note
 from commonplace.tree.digest import DayDigest, merge_digests
 from commonplace.tree.digest_day import make_day_digest
 from commonplace.tree.digest_page import render_digest
-from commonplace.tree.entities import PERSON
 from commonplace.tree.periods import Period, PeriodKind, period_of
-from commonplace.tree.store import TreeSource, TreeStore
+from commonplace.tree.store import MadePage, TreeSource, TreeStore
 from commonplace.tree.units import TreeUnit, read_unit
 from commonplace.vault.paths import KEEPER, TREE
+from commonplace.vault.port import ABSENT
 
 DIGEST_FOLDER = TREE / "digest"
 DIGEST_PREFIX = "digest-"
@@ -37,6 +38,8 @@ _WRITTEN = 50  # pages in one unit of work
 _MOST_DAYS = 366  # that are looked at in one round
 HOUR = len("2026-11-15T09")
 _DAY = timedelta(days=1)
+_ZONE = ""  # in the place of a day, the index keeps by which clock its days are
+_SAMPLES = [date(year, month, 1) for year in (1990, 2000, 2010, 2020, 2030) for month in (1, 4, 7, 10)]
 _CITED = lazy(r"\[(u-[0-9a-f]{20})\]")
 
 
@@ -77,7 +80,9 @@ class DigestReader:
         return merge_days(days, period)
 
     def find_changed(self, index: Transaction, period: Period) -> set[date]:
-        """Return the days of a period whose pages do not say yet what happened."""
+        """Return the days of a period whose pages do not say yet what happened: all, if they are by another clock."""
+        if index.days(_ZONE, _ZONE).get(_ZONE) != print_zone():
+            return {*period.days()}
         return {day for day in days_of_hours(index.changed_hours()) if period.start <= day <= period.end}
 
     def make(self, index: Transaction, day: date, only: Collection[str] | None = None) -> DayDigest:
@@ -114,6 +119,7 @@ class DigestPages:
     def renew(self) -> bool:
         """Do what is marked for as many days as a year has; return whether there was something."""
         space, index_of = self._tree.memories.space, self._tree.memories.index
+        self._follow_clock()
         with self._tree.reading() as index:
             marked = index.changed_hours()
         if not marked:
@@ -130,44 +136,55 @@ class DigestPages:
             if not days:  # of times that are on no calendar
                 index.unmark_hours(hours)
                 return True
-            old = read_days(index, Period("window", days[0], days[-1]))
-            others: set[str] = set()
             for day in days:
                 digest = self._reader.make(index, day)
                 index.put_day(day.isoformat(), "" if digest.is_empty else digest.to_json())
-                others |= _find_moved_people(index, old.get(day), digest, day)
-            index.mark_hours(others)
-        periods = sorted(
-            {period_of(kind, day) for kind in PERIODS for day in days}, key=lambda one: (one.start, one.name)
-        )
+        periods = _list_complete(days, days_of_hours(marked[len(hours) :]))
         for at in range(0, len(periods), _WRITTEN):
             self._write(periods[at : at + _WRITTEN])
         with index_of.transaction(space) as index:
-            index.unmark_hours(set(hours) - others)
+            index.unmark_hours(hours)
         return True
 
+    def _follow_clock(self) -> None:
+        """Mark what is kept of days if they are by the clock of another time zone: this machine was moved."""
+        zone = print_zone()
+        with self._tree.reading() as index:
+            if index.days(_ZONE, _ZONE).get(_ZONE) == zone:
+                return
+        with self._tree.memories.index.transaction(self._tree.memories.space) as index:
+            known = [date.fromisoformat(day) for day in index.days("0001", "9999-12-30") if day]
+            near = {day + step * _DAY for day in known for step in (-1, 0, 1) if day > date.min}
+            index.mark_hours([f"{day}T12" for day in near])
+            index.put_day(_ZONE, zone)
+
     def _write(self, periods: Sequence[Period]) -> None:
+        made: list[MadePage] = []
         with self._tree.memories.unit(DIGEST_FOLDER, KEEPER) as unit:
             for period in periods:
                 with self._tree.reading() as index:
                     known = read_days(index, period)
-                self._write_page(unit, period, merge_days(known.values(), period))
+                revision = self._write_page(unit, period, merge_days(known.values(), period))
+                if revision is not None:
+                    made.append(MadePage(unit.path(digest_key(period)), revision))
             unit.commit()
+        self._tree.note_made(made)
+        self.written += len(made)
 
-    def _write_page(self, unit: Unit, period: Period, digest: DayDigest) -> None:
+    def _write_page(self, unit: Unit, period: Period, digest: DayDigest) -> str | None:
+        """Stage the page of a period; return its new revision, None if it stays."""
         key = digest_key(period)
         found = unit.find(key)
         text = write_page(digest, period)
         if found is None and not text:
-            return
+            return None
         lead = f"# {period.title}\n\n"
         note = found.note if found is not None else Note(Frontmatter("---\n", (), "---\n"), lead, ())
         if note.in_conflict:
-            return
+            return None
         if found is not None and not text and not has_added_text(note):
             unit.remove(found)
-            self.written += 1
-            return
+            return ABSENT
         fields: dict[str, Writable] = {
             "tree": "digest", "period": period.kind, "summary": period.title, "created": f"{period.start}T00:00:00Z",
             "updated": f"{period.end}T23:59:59Z",
@@ -178,9 +195,8 @@ class DigestPages:
             front = front.put(name, value)
         below_title = text.partition("\n\n")[2]
         note = note.replace(front=front, lead=put_region(note.lead, below_title))
-        if found is None or note.render() != found.data:
-            unit.put(key, note, None)
-            self.written += 1
+        is_same = found is not None and note.render() == found.data
+        return None if is_same else unit.put(key, note, None)
 
 
 def has_added_text(note: Note) -> bool:
@@ -246,21 +262,16 @@ def parse_digest_id(text: str) -> Period | None:
         return None
 
 
-def _find_moved_people(index: Transaction, old: DayDigest | None, new: DayDigest, day: date) -> set[str]:
-    """Return the hours of other days whose new people are no longer those that they name: somebody was new there, and
-    wrote or was written to on this day already; or was new here, and is not any more.
+def _list_complete(days: Iterable[date], left: Collection[date]) -> Sequence[Period]:
+    """Return the periods of days of which none is left to look at: the others are written with the last of theirs."""
+    pending = {period_of(kind, day) for kind in PERIODS for day in left}
+    found = {period_of(kind, day) for kind in PERIODS for day in days} - pending
+    return sorted(found, key=lambda one: (one.start, one.name))
 
-    Days whose hours are marked are looked at anyway: of the others, the first one on which somebody was is the one.
-    """
-    start, end = bounds_of(day, day)
-    before, now = (
-        {f"{PERSON}{person.id}" for person in one.people} if one is not None else set() for one in (old, new)
-    )
-    labels = index.labels_of(index.units_between(start, end)).values()
-    named = {name for some in labels for name in some if name.startswith(PERSON)}
-    first_here = {name for name in named - now if not index.is_mentioned_before(name, start)}
-    found = {index.next_mention(name, end) for name in before ^ now | first_here}
-    return {moment[:HOUR] for moment in found if len(moment) >= HOUR}
+
+def print_zone() -> str:
+    """Return what tells the time zone of this machine from others: when some days begin here."""
+    return short_hash(" ".join(bounds_of(day, day)[0] for day in _SAMPLES))
 
 
 def bounds_of(first: date, last: date) -> tuple[str, str]:

@@ -71,8 +71,12 @@ _EAST_DATE = lazy(r"(?P<year>\d{4})\s?[年년]\s?(?P<month>\d{1,2})\s?[月월]\s
 _NUMBER = lazy(r"\d(?<![\w.,:/].)\d?(?!\d)")
 _YEAR = r"(?:,?[\s-]\s?(?:(?:of|de|del|di)\s)?(?P<year>\d{4})(?!\d))?"
 _MONTH_AFTER = lazy(r"(?:st|nd|rd|th|er|[.ºª])?[\s-]\s?(?:(?:of|de|di)\s)?(?P<month>[^\W\d_]{3,12})\b\.?" + _YEAR)
+_RANGE_BEFORE = lazy(
+    r"(?<![\w.,:/])(?P<day>[12]?\d|30)(?:st|nd|rd|th|\.)?\s?(?:[-–]|to|till|until|and|bis|und|au|et|al|a|e|y|tot|en|do|i|по|и|till|och)"
+    r"\s?\Z"
+)
 _MONTH_BEFORE = lazy(r"(?P<month>\b[^\W\d_]{3,12})\.?\s\Z")
-_YEAR_AFTER = lazy(r"(?:st|nd|rd|th)?(?![\w:]|[.,]\d)" + _YEAR)
+_YEAR_AFTER = lazy(r"(?:st|nd|rd|th)?(?!\w|[:.,]\d)" + _YEAR)
 _BLANK = " ; "  # no mere space: the words beside it are no neighbours
 _HALF_YEAR = timedelta(days=183)
 
@@ -252,6 +256,9 @@ def _take_dates(labels: _Labels, text: str, occurred: str) -> str:
         day = _read_words(number.group(), after["month"], after["year"], occurred) if after else None
         if after and day:
             end = after.end()
+            first = _RANGE_BEFORE.search(text[max(at, start - 12) : start])
+            if first and int(first["day"]) < int(number.group()):  # from the 4th to the 6th
+                _add_date(labels, day.replace(day=int(first["day"])), first.group() + text[start:end])
         else:
             before = _MONTH_BEFORE.search(text[max(at, start - 16) : start])
             year = _YEAR_AFTER.match(text, end)

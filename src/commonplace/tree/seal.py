@@ -23,8 +23,9 @@ from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import NotFound
 from commonplace.model.memory import Entry
 from commonplace.model.times import is_timestamp, shift_time
+from commonplace.text.notes import Note
 from commonplace.tree.admission import is_admitted
-from commonplace.tree.digests import DIGEST_PREFIX, HOUR, bounds_of, parse_digest_id, read_days
+from commonplace.tree.digests import DIGEST_PREFIX, HOUR, bounds_of, parse_digest_id
 from commonplace.tree.extract import Passage, extract
 from commonplace.tree.labels import INNER_KINDS
 from commonplace.tree.nodes import (
@@ -97,19 +98,7 @@ class Sealer:
         except NotFound:
             note = None
         if not folder.endswith(f"/{SUMMARY_FOLDER}"):
-            topic = read_topic(folder, name, note) if note is not None and folder == str(TOPIC_FOLDER) else None
-            members = self._tree.people().members
-            with self._change() as index:
-                if topic is None:  # it may be made again
-                    old = [
-                        row for row in index.topic_rows(None, _EVERYTHING) if (row.folder, row.name) == (folder, name)
-                    ]
-                    index.mark_labels({label for row in old for label in members(row.entity)})
-                index.set_topic(folder, name, topic)
-                period = parse_digest_id(f"{DIGEST_PREFIX}{name}")
-                # It was deleted, or tells of days of which nothing is left.
-                if period is not None and (note is None or not read_days(index, period)):
-                    index.mark_hours([bounds_of(period.start, period.start)[0][:HOUR]])
+            self._page_changed(folder, name, note)
             return
         node = identify_note(name, note) if note is not None else None
         is_there = node is not None and folder.split("/")[2] == node.source
@@ -124,6 +113,19 @@ class Sealer:
             else:
                 is_as_made = print_children(children) == node.made_of and not is_edited
                 index.adopt(node.id, node.children, AS_MADE if is_as_made else CHANGED)
+
+    def _page_changed(self, folder: str, name: str, note: Note | None) -> None:
+        """Have the page of a topic or digest made again: we did not make it, or it is gone, or another one."""
+        topic = read_topic(folder, name, note) if note is not None and folder == str(TOPIC_FOLDER) else None
+        period = parse_digest_id(f"{DIGEST_PREFIX}{name}")
+        members = self._tree.people().members
+        with self._change() as index:
+            rows = [row for row in index.topic_rows(None, _EVERYTHING) if (row.folder, row.name) == (folder, name)]
+            rows += [topic] if topic is not None else []
+            index.mark_labels({label for row in rows for label in members(row.entity)})
+            index.set_topic(folder, name, topic)
+            if period is not None:
+                index.mark_hours([bounds_of(period.start, period.start)[0][:HOUR]])
 
     def _change(self) -> AbstractContextManager[Transaction]:
         return self._tree.memories.index.transaction(self._tree.memories.space)
@@ -178,11 +180,9 @@ class Sealer:
     def seal(self, source: TreeSource, now: str) -> bool:
         """Seal what can be sealed of a source, a few nodes at a time; return whether there was something."""
         with self._tree.reading() as index:
-            levels = index.count_nodes(source.id)
             groups: list[_Group] = []
-            for level, (_, waiting) in sorted(levels.items()):
-                if waiting:
-                    groups += _make_groups(index, source, level, now, _SEALED)
+            for level in index.count_waiting(source.id):
+                groups += _make_groups(index, source, level, now, _SEALED)
                 if groups:
                     break
         if not groups:
@@ -285,7 +285,7 @@ class Sealer:
 def count_groups(index: Transaction, source: TreeSource, now: str) -> int:
     """Return about how many nodes can be made of what waits in a source now."""
     groups = 0
-    for level, (_, waiting) in index.count_nodes(source.id).items():
+    for level, waiting in index.count_waiting(source.id).items():
         groups += waiting // MOST_CHILDREN or len(_make_groups(index, source, level, now, 1))
     return groups
 

@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast, get_args
 
+from commonplace.index.nodes import TopicRow
 from commonplace.index.port import Transaction
 from commonplace.index.values import Window
 from commonplace.memories.layout import PARENT_LOCK
-from commonplace.memories.rows import change_page, change_parents, nouns_of, rounded
+from commonplace.memories.rows import change_page, change_parents, nouns_of, rounded, split_path
 from commonplace.memories.store import MemoryStore
+from commonplace.memories.unit import has_revision
 from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.model.names import is_key_name, short_hash, slug
 from commonplace.text.frontmatter import Frontmatter, get_region, split
@@ -109,6 +111,14 @@ class Facts(Protocol):
 
     def set(self, name: str, value: str) -> None:
         """Remember a fact."""
+
+
+class MadePage(NamedTuple):
+    """A page of a topic or digest as it was just written; a digest is about no topic."""
+
+    path: BookPath
+    revision: str
+    topic: TopicRow | None = None
 
 
 class TreeStore:
@@ -350,6 +360,15 @@ class TreeStore:
         self.finish(progress)
         with self.reading() as index:
             return sum(len(index.rows(place)) for folder in folders for place in index.folders(str(folder)))
+
+    def note_made(self, made: Sequence[MadePage]) -> None:
+        """Take the marks off pages that are as we wrote them: what is left of these, somebody else changed."""
+        if made:
+            with self.memories.index.transaction(self.memories.space) as index:
+                for page in made:
+                    place = split_path(page.path)
+                    if has_revision(index.get(*place), page.revision):
+                        index.set_topic(*place, page.topic)
 
     def finish(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Do what a question would otherwise wait for: the words and the vectors of what is new."""

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from commonplace.index.nodes import MentionSpan, TopicRow
 from commonplace.index.port import Transaction
+from commonplace.memories.rows import split_path
 from commonplace.memories.unit import Unit
 from commonplace.model.lazy import lazy
 from commonplace.model.names import short_hash, slug
@@ -31,7 +32,7 @@ from commonplace.tree.digests import has_added_text
 from commonplace.tree.entities import choose_names
 from commonplace.tree.extract import Passage, extract
 from commonplace.tree.nodes import describe_span, group_lines, write_threads
-from commonplace.tree.store import TreeStore
+from commonplace.tree.store import MadePage, TreeStore
 from commonplace.tree.units import TreeUnit, read_unit
 from commonplace.vault.paths import KEEPER, TREE
 
@@ -50,7 +51,7 @@ _SAME = 0.8  # of the units of one topic, that another one has, too
 _WRITTEN = 20  # pages in one unit of work
 _MARKED = 5_000  # labels at a time
 _MAX_SLUG = 40
-_ALWAYS = "\uffff"  # sorts behind every moment
+_ALWAYS = "9999-12-31T23:59:59Z"  # behind every moment
 _COUNTED = ("entity", "state", "from", "to", "units", "hotness")  # fields of what follows from the units
 _PART = lazy(r"-p\d+\Z")
 _WORD = lazy(r"[^\W_]+")
@@ -139,7 +140,7 @@ class TopicPages:
         if entity in self._me or self._tree.people().canonical(entity) != entity:
             return None
         names = self._tree.people().members(entity)
-        if known is None and sum(item.number for item in index.count_mentions(names)) < _UNITS:
+        if known is None and len(index.mention_spans(names, _UNITS)) < _UNITS:
             return None
         spans = [span for span in index.mention_spans(names, _MOST_LOOKED_AT) if is_admitted(span.signals)]
         if not spans or (known is None and not self._is_topic(index, entity, spans)):
@@ -160,14 +161,17 @@ class TopicPages:
         return bool(choose_names({entity: uses})) and not index.find_labels(_WORD.findall(name), ("person",), 1)
 
     def _write(self, topics: Sequence[Topic], known: Mapping[str, TopicRow]) -> None:
+        made: list[MadePage] = []
         with self._tree.memories.unit(TOPIC_FOLDER, KEEPER) as unit:
             for topic in topics:
                 row = known.get(topic.entity)
-                key = row.name if row is not None else topic.key
-                self._write_page(unit, key, topic)
+                made += self._write_page(unit, row.name if row is not None else topic.key, topic)
             unit.commit()
+        self._tree.note_made(made)
+        self.written += len(made)
 
-    def _write_page(self, unit: Unit, key: str, topic: Topic) -> None:
+    def _write_page(self, unit: Unit, key: str, topic: Topic) -> Iterator[MadePage]:
+        """Stage the page of a topic; yield it, unless it stays."""
         found = unit.find(key)
         note = found.note if found is not None else Note(Frontmatter("---\n", (), "---\n"), f"# {topic.title}\n\n", ())
         if note.in_conflict:
@@ -192,8 +196,8 @@ class TopicPages:
             front = front.put(name, value)
         note = note.replace(front=front, lead=put_region(note.lead, text))
         if found is None or note.render() != found.data:
-            unit.put(key, note, None)
-            self.written += 1
+            path, revision = unit.path(key), unit.put(key, note, None)
+            yield MadePage(path, revision, read_topic(*split_path(path), note))
 
     def _read_units(self, spans: Iterable[MentionSpan]) -> list[TreeUnit]:
         with self._tree.reading() as index:

@@ -30,7 +30,7 @@ _UNPINNED = lifecycle.Labels(pinned=False)
 def pin(context: BookContext, request: KeyRequest) -> StoreResult:
     """Show a memory first in every brief of its scope.
 
-    A pinned memory of a person comes first in what the user asked for, one of an agent first among the facts. Only a
+    One that a person wrote comes first in what the user asked for; one that an agent wrote, among the facts. Only a
     person can pin: what an agent wants pinned waits in `commonplace review`.
     """
     _check_person(context)

@@ -133,8 +133,8 @@ def _place(kind: HitKind, scope: str) -> str:
 def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     """Search your memories by meaning and by words.
 
-    Ask in your own words. What has a phrase in double quotes as written comes first. A query of nothing but a time
-    ("what happened last week"), or a time and an author, returns what happened then. Every question gets its best
+    Ask in your own words. A phrase in double quotes comes first where it is found as written. A query of nothing but a
+    time ("what happened last week"), or a time and an author, returns what happened then. Every question gets its best
     matches; those that are not clearly better than others stand apart as weaker ones, and --strong leaves them out. A
     hit that a later memory may contradict names it. Without hits the exit status is 1. Without a query: everything,
     latest first.

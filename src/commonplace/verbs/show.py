@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Annotated, Any, NamedTuple
 
 from commonplace import verbs
-from commonplace.memories import history, lookup
+from commonplace.memories import lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import CommonplaceError, InvalidKey, NotFound
 from commonplace.model.lazy import lazy
@@ -126,18 +125,7 @@ def find_memory(context: BookContext, ref: str, scope: str | None) -> Memory:
             memory = _load_nearest(context, ref)
     if memory is not None:
         return memory
-    hint = (
-        f"It was forgotten: `commonplace restore {ref}` brings it back." if _is_forgotten(context, ref, scope) else None
-    )
-    raise verbs.unknown.unknown_key(context, ref, scope if scope != JOURNAL_PLACE else None, hint=hint)
-
-
-def _is_forgotten(context: BookContext, key: str, scope: str | None) -> bool:
-    """Return whether the trash of a scope has a key. Only a recall about an earlier time names such a memory."""
-    with suppress(CommonplaceError):  # no key, or no scope
-        folders = [context.folder(one) for one in scopes_to_search(context, scope)]
-        return any(history.list_past(context.memories.files, history.TRASH, folder, key) for folder in folders)
-    return False
+    raise verbs.unknown.unknown_key(context, ref, scope if scope != JOURNAL_PLACE else None)
 
 
 def _load_nearest(context: BookContext, ref: str) -> Memory | None:

@@ -335,7 +335,7 @@ def find_leaf(context: BookContext, ref: str) -> Memory | None:
 # Tools
 
 _OUTSIDE = {"source": "tree", "trust": "external"}
-_NOBODY = "Nobody and nothing of that name is mentioned."
+_NOBODY = "No person or thing of that name is mentioned."
 
 
 def unit_data(hit: Hit) -> dict[str, Any]:

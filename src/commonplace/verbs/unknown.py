@@ -6,6 +6,7 @@ The verbs that take a key load it only when they have not found the memory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from commonplace.memories import history, lookup
 from commonplace.model.errors import CommonplaceError, NotFound
@@ -20,9 +21,7 @@ def find_near_names(wanted: str, names: Iterable[str]) -> list[str]:
     return find_nearest_names(wanted, names)
 
 
-def unknown_key(
-    context: BookContext, key: str, scope: str | None = None, *, has_trash: bool = False, hint: str | None = None
-) -> NotFound:
+def unknown_key(context: BookContext, key: str, scope: str | None = None, *, has_trash: bool = False) -> NotFound:
     """Return the error for a key that the caller's scopes, or the named one, do not have. `has_trash`: nor their
     trash."""
     scopes = context.caller.scopes() if scope is None else [context.caller.scope(scope)]
@@ -32,8 +31,17 @@ def unknown_key(
     near = find_nearest_names(key, [name for name in known if name != key])  # another process may be changing this one
     if near:
         message += f" Did you mean {' or '.join(map(ascii, near))}?"
-    elsewhere = _find_elsewhere(context, key, scopes) if hint is None else ""
-    return NotFound(message, hint=hint or elsewhere or None)
+    if not has_trash and _is_forgotten(context, key, scopes):
+        return NotFound(message, hint=f"It was forgotten: `commonplace restore {key}` brings it back.")
+    return NotFound(message, hint=_find_elsewhere(context, key, scopes) or None)
+
+
+def _is_forgotten(context: BookContext, key: str, scopes: Sequence[Scope]) -> bool:
+    """Return whether the trash of a scope has a key."""
+    files = context.memories.files
+    with suppress(CommonplaceError):  # it is no key
+        return any(history.list_past(files, history.TRASH, context.folder(scope), key) for scope in scopes)
+    return False
 
 
 def _list_keys(context: BookContext, scopes: Sequence[Scope], *, has_trash: bool) -> list[str]:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from commonplace import verbs
 from commonplace.hosts.config_edit import files, notes
+from commonplace.hosts.config_edit.added import build_parts
 from commonplace.hosts.config_edit.commands import COMMANDS_ON_PATH, find_commands
 from commonplace.hosts.config_edit.entries import find_roots
 from commonplace.hosts.config_edit.files import FileSnapshot
@@ -42,7 +43,7 @@ def plan_connect(host: Host, target: Target) -> list[FileChange]:
         return _refuse_unwritable(plan_disconnect(host, target))
     kept = find_kept_root(host, target)
     named = target._replace(commands=target.commands._replace(root=kept)) if kept else target
-    wanted = host.build_parts(named)
+    wanted = build_parts(host, named)
     return _refuse_unwritable([plan_file(*item) for item in _read_files(host, target, wanted)])
 
 
@@ -133,7 +134,7 @@ def find_connected(host: Host, target: Target) -> list[tuple[Part, object]]:
 
 def find_unreadable(host: Host, target: Target) -> str:
     """Return the path of the first of a host's files that cannot be read or understood; nothing where all can."""
-    for place, known in _group_by_file(host.build_parts(target)).items():
+    for place, known in _group_by_file(build_parts(host, target)).items():
         snapshot = FileSnapshot(*place)
         try:
             text = files.read(*place, target.find_limits(*place)).text
@@ -150,7 +151,7 @@ def _read_files(
 ) -> Iterator[tuple[FileSnapshot, list[Part], list[Part]]]:
     """Yield each file with those of the parts that are for it, and all that may be in it from an earlier time."""
     wanted = _group_by_file(parts)
-    known = _group_by_file(host.build_parts(target._replace(has_protocol=True, has_retired=True)))
+    known = _group_by_file(build_parts(host, target._replace(has_protocol=True, has_retired=True)))
     for place, here in known.items():
         yield files.read(*place, target.find_limits(*place)), wanted.get(place, []), here
 

@@ -147,7 +147,9 @@ def find_roots(value: object) -> set[str]:
             words = [str(word) for word in read_words(item, name)] if name in item else []
             if split_program(words)[0]:
                 found |= {root for before, root in pairwise(words) if before == "--root"}
-        if find_server(item) is not None:
+        server = find_server(item)
+        if server is not None:
+            found |= {server.root} if server.root else set()
             given = [item[name] for name in ("env", "environment", "envs") if isinstance(item.get(name), dict)]
             found |= {str(names["COMMONPLACE_ROOT"]) for names in given if names.get("COMMONPLACE_ROOT")}
     return found

@@ -259,6 +259,7 @@ _COMMENTS = {
     ".ps1": ("# ", ""),
     "": ("# ", ""),
 }
+_OWNED_PROSE = "<!-- commonplace:owned sha256:"
 _DIGITS = 32  # of the hash: enough to notice an edit, which is all it is for
 _MASK = "\0"  # in place of what differs: no text file has it, so that no text of a user equals a masked one
 _VERSION = lazy(r"\d+\.\d+\.\d+(?:-(?:dev|a|b|rc)\.\d+)?")
@@ -300,6 +301,7 @@ eae82a5c9e78548d3fd337222b230633 kiro: commonplace.json
 96a11a54b2186e0d852c29ab8d0c7fc6 windsurf: commonplace.md
 76756be2fcd3a9aeaa46aea8af83a2e2 claude-code: hooks.json, with SessionEnd
 d486860e36c1805272aab92ce286998f claude-code: hooks.json, with SessionEnd and --protocol
+f433ed0cde6b5a16f588d3a423a0d56a gemini: gemini-extension.json without a server
 """
 FINGERPRINTS = frozenset(line.partition(" ")[0] for line in _WRITTEN_FILES.splitlines())
 
@@ -319,6 +321,12 @@ def is_owned(file: str, text: str) -> bool:
     above = plain[: plain.rfind("\n", 0, -1) + 1]
     is_signed = _ending(file) in _COMMENTS and sign(file, above) == plain
     return is_signed or fingerprint(file, plain) in FINGERPRINTS
+
+
+def is_edited_prose(file: str, text: str) -> bool:
+    """Return whether a text without commands, as rules and a skill are, is one of ours that a person edited."""
+    has_mark = any(line.startswith(_OWNED_PROSE) for line in text.splitlines())
+    return _ending(file) in (".md", ".mdc") and has_mark and not is_owned(file, text)
 
 
 def fingerprint(file: str, text: str) -> str:

@@ -20,11 +20,14 @@ from commonplace.hosts.config_edit.entries import (
     renew_commands,
     starts_all_of,
 )
-from commonplace.hosts.config_edit.files import FileSnapshot, is_owned, sign
+from commonplace.hosts.config_edit.files import FileSnapshot, is_edited_prose, is_owned, sign
 from commonplace.hosts.config_edit.parts import ConfigEntry, MarkedBlock, OwnedFile, Part
 from commonplace.hosts.config_edit.text_edit import find_block, insert_block, remove_block
 from commonplace.model.errors import HostFileUnusable, NotOurs
 
+_OURS_AGAIN = "To have ours again, remove it and connect again."
+_STILL_STARTS = " It still starts Commonplace: delete it to stop that."
+_LACKS = f"was edited, and no longer starts all that it should. {_OURS_AGAIN}"
 _NO_FILE = "/dev/null"  # what a diff calls a file that is not there
 
 
@@ -34,7 +37,7 @@ class FileChange(NamedTuple):
     snapshot: FileSnapshot
     text: str | None
     is_executable: bool = False
-    left: str = ""  # what disconnecting leaves in the file because it is not ours, in a sentence for the user
+    left: str = ""  # what stays as the user has it, and why, in a sentence for them
 
     @property
     def action(self) -> str:
@@ -78,12 +81,15 @@ def _plan_text(snapshot: FileSnapshot, part: OwnedFile | MarkedBlock, new: str |
     if isinstance(part, MarkedBlock):
         content, what, state = find_block(text), f"The commonplace block in {snapshot.path}", "was edited"
     if content is not None and not is_owned(snapshot.file, content):
-        kept = _renew_edited(snapshot.file, content, new) if new is not None else None
-        if kept is not None:
-            return FileChange(snapshot, kept)
-        if new is not None:
+        if new is None:
+            left = f"{what} was left in place: it {state}."
+            return FileChange(snapshot, text, left=left + (_STILL_STARTS if _is_edited(part.file, content) else ""))
+        if is_edited_prose(snapshot.file, content):
+            return FileChange(snapshot, text, left=f"{what} was edited, and stays as it is. {_OURS_AGAIN}")
+        if not _is_edited(part.file, content):
             raise NotOurs(f"{what} {state}; it was not changed.")
-        return FileChange(snapshot, text, left=f"{what} was left in place: it {state}.")
+        lacks = "" if starts_all_of(*(_parse_json(part.file, one) for one in (content, new))) else _LACKS
+        return FileChange(snapshot, _renew_edited(part.file, content, new), left=lacks and f"{what} {lacks}")
     if isinstance(part, OwnedFile):
         return FileChange(snapshot, new, part.is_executable)
     if content == new:
@@ -195,8 +201,10 @@ def find_ours(text: str | None, part: Part) -> list[object]:
         found = part.editor.find(text, part.path)
         return found if part.companion_of else [value for value in found if _is_ours(part, value)]
     content = text if isinstance(part, OwnedFile) else find_block(text)
-    is_ours = content is not None and (is_owned(part.file, content) or _is_edited(part.file, content))
-    return [content] if is_ours else []
+    if content is None:
+        return []
+    tests = (is_owned, is_edited_prose, _is_edited)
+    return [content] if any(is_ours(part.file, content) for is_ours in tests) else []
 
 
 def read_value(part: Part, found: object) -> object:
@@ -221,9 +229,6 @@ def _is_edited(file: str, content: str) -> bool:
     return starts_all_of(value, value)
 
 
-def _renew_edited(file: str, content: str, new: str) -> str | None:
-    """Return a JSON file of ours that was edited, with new commands; None where it does not start all of them."""
-    value, wanted = _parse_json(file, content), _parse_json(file, new)
-    if not starts_all_of(value, wanted):
-        return None
-    return json_edit.replace_all(content, renew_commands(value, wanted))
+def _renew_edited(file: str, content: str, new: str) -> str:
+    """Return a JSON file of ours that was edited, with new commands."""
+    return json_edit.replace_all(content, renew_commands(_parse_json(file, content), _parse_json(file, new)))

@@ -10,12 +10,13 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from commonplace.hosts.config_edit.added import build_parts
 from commonplace.hosts.config_edit.commands import find_on_path, is_startable, split_program
 from commonplace.hosts.config_edit.connect import find_connected, find_unreadable, plan_connect
 from commonplace.hosts.config_edit.entries import find_programs
-from commonplace.hosts.config_edit.files import FileSnapshot
+from commonplace.hosts.config_edit.files import FileSnapshot, is_edited_prose
 from commonplace.hosts.config_edit.notes import find_oldest, find_since, find_time
-from commonplace.hosts.config_edit.parts import PROJECT, ConfigEntry, Host, InstalledPlugin, Part, Target
+from commonplace.hosts.config_edit.parts import PROJECT, ConfigEntry, Host, InstalledPlugin, OwnedFile, Part, Target
 from commonplace.hosts.config_edit.plan import read_value
 from commonplace.model import DISTRIBUTION
 from commonplace.model.errors import CommonplaceError
@@ -100,8 +101,8 @@ def _report_scope(host: Host, target: Target, found: _Entries, checked: Checked)
     plugin = host.find_plugin(target)
     if plugin is not None:
         return _report_plugin(host, target, plugin, bool(found) and not plugin.has_our_place, checked)
-    if not found:
-        return None
+    if all(isinstance(part, OwnedFile) and is_edited_prose(part.file, str(value)) for part, value in found):
+        return None  # nothing, or a skill that the user edited and disconnecting left
     has_protocol = any("pre-tool" in str(given) for _, given in found)
     repair = _make_command(host, target, has_protocol=has_protocol)
     problems: dict[str, str] = {}  # with the file of each
@@ -117,7 +118,8 @@ def _report_scope(host: Host, target: Target, found: _Entries, checked: Checked)
                 is_found_by_name = is_found_by_name or not os.path.isabs(words[0])
         if isinstance(value, dict) and (value.get("enabled") is False or value.get("disabled") is True):
             problems[f"The server is switched off in {_find_path(part)}."] = _find_path(part)
-    if not set(map(_find_place, host.build_parts(target))) <= {_find_place(part) for part, _ in found}:
+    needed = (part for part in build_parts(host, target) if not (isinstance(part, ConfigEntry) and part.companion_of))
+    if not set(map(_find_place, needed)) <= {_find_place(part) for part, _ in found}:
         problems["Some of our entries are missing or out of date."] = _find_path(found[0][0])
     command = next((words for words in programs if split_program(words)[0] == "commonplace"), next(iter(programs), ()))
     since = find_since(host, target) or find_oldest(part for part, _ in found)
@@ -203,8 +205,8 @@ def _run(words: tuple[str, ...], target: Target) -> str:
 
 
 def _find_place(part: Part) -> _Place:
-    """Return where a part is: its file, and the path of an entry in it."""
-    return _find_path(part), part.path if isinstance(part, ConfigEntry) else ()
+    """Return where a part is: its real file, and the path of an entry in it."""
+    return os.path.realpath(_find_path(part)), part.path if isinstance(part, ConfigEntry) else ()
 
 
 def _find_path(part: Part) -> str:

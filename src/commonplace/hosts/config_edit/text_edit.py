@@ -80,11 +80,12 @@ def find_block(text: str | None) -> str | None:
 
 def insert_block(text: str | None, body: str) -> str:
     """Return the text with the block: in its old place, or at the end after one line break that is always ours."""
-    newline = find_newline(text)
+    parts = _split_block(text or "")
+    # A text may end with a line break of another system, which ours behind it would complete.
+    newline = find_newline(parts[1] if parts else text)
     block = "\n".join((BEGIN, body.strip("\n"), END)).replace("\n", newline)
     if text is None:
         return block + newline
-    parts = _split_block(text)
     return f"{parts[0]}{block}{parts[2]}" if parts else f"{text}{newline}{block}{newline}"
 
 
@@ -93,10 +94,10 @@ def remove_block(text: str) -> str | None:
     parts = _split_block(text)
     if parts is None:
         return text
-    before, _, after = parts
+    before, inside, after = parts
     if after.startswith(("\n", "\r\n")):
         after = after.partition("\n")[2]
-    new = before[: before_newline(before, len(before))] + after
+    new = before.removesuffix(find_newline(inside)) + after
     return new if before or new else None
 
 
@@ -273,7 +274,7 @@ def _render_value(value: object) -> str:
 def find_yaml(text: str | None, path: EntryPath) -> list[object]:
     """Return what is at a path of two names, if anything."""
     outer, name = map(str, path)
-    inner = _load_yaml(text).get(outer)
+    inner = load_yaml(text).get(outer)
     if inner is not None and not isinstance(inner, Mapping):
         raise UnsupportedLayout(f"{outer} is not a mapping")
     return [inner[name]] if inner and name in inner else []
@@ -287,12 +288,12 @@ def insert_yaml(text: str | None, path: EntryPath, value: object) -> str:
     if text is None:
         return f"{outer}:  {_YAML_MARK}{newline}  {entry}{newline}"
     new = _insert_line(text, outer, entry, newline)
-    before = _load_yaml(text)
+    before = load_yaml(text)
     inner = before.get(outer)
     wanted = {**before, outer: {name: value, **(inner if isinstance(inner, dict) else {})}}
     # Read it back: a block scalar at the end of the file, for one, would swallow our lines.
     try:
-        is_as_wanted = _load_yaml(new) == wanted
+        is_as_wanted = load_yaml(new) == wanted
     except UnsupportedLayout:
         is_as_wanted = False
     if not is_as_wanted:
@@ -371,7 +372,8 @@ def _find_pair(node: object, name: str) -> tuple[yaml.Node, yaml.Node] | None:
     return next((pair for pair in node.value if pair[0].value == name), None)
 
 
-def _load_yaml(text: str | None) -> dict[str, object]:
+def load_yaml(text: str | None) -> dict[str, object]:
+    """Return what a YAML file says; raise UnsupportedLayout where it is no mapping."""
     try:
         data = yaml.safe_load(text or "")
     except yaml.YAMLError:

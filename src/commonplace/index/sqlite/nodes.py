@@ -113,6 +113,10 @@ class NodeRows(UnitRows):
         """Return how many nodes each level has, and how many of them wait to be sealed."""
         return {level: (number, waiting) for level, number, waiting in self._run_here("count_nodes", source)}
 
+    def count_waiting(self, source: str) -> Mapping[int, int]:
+        """Return how many nodes of each level of a source wait to be sealed."""
+        return dict(self._run_here("count_waiting", source).fetchall())
+
     def sealed_in(self, numbers: Collection[int]) -> Mapping[int, str]:
         """Return the summary of the leaf that each of these units is in."""
         return {no: parent for no, parent in self._run("sealed_in", json.dumps(sorted(numbers)), self._space) if parent}
@@ -144,7 +148,10 @@ class NodeRows(UnitRows):
 
     def mention_spans(self, names: Collection[str], limit: int) -> Sequence[MentionSpan]:
         """Return the units that mention one of these labels, latest first."""
-        found = self._run("mention_spans", json.dumps(sorted(names)), self._space, limit)
+        asked = json.dumps(sorted(names))
+        # With the latest of one label alone there are enough: what is before these need not be looked at.
+        (since,) = self._run("nth_mention", asked, max(0, limit - 1)).fetchone()
+        found = self._run("mention_spans", asked, since, self._space, limit)
         return [MentionSpan._make((*row, frozenset((signals or "").split(",")))) for *row, signals in found]
 
     # Days
@@ -156,11 +163,6 @@ class NodeRows(UnitRows):
     def is_mentioned_before(self, name: str, moment: str) -> bool:
         """Return whether a unit before a time mentions a label."""
         return self._run("mentioned_before", name, self._space, moment).fetchone() is not None
-
-    def next_mention(self, name: str, moment: str) -> str:
-        """Return when the first unit from a time on that mentions a label was, of those whose hours are not marked."""
-        (found,) = self._run("next_mention", name, self._space, moment).fetchone()
-        return found or ""
 
     def days(self, first: str, last: str) -> Mapping[str, str]:
         """Return what is kept of the days from one to another, by day."""

@@ -241,7 +241,7 @@ SELECT e.no, e.text, e.author, e.moment, e.tags, CASE WHEN e.folder LIKE '/tree/
             AND p.place < e.place ORDER BY p.place DESC LIMIT 1)
        ELSE
            (SELECT p.text FROM entry p WHERE p.space = e.space AND p.folder = e.folder AND p.thread = e.thread
-            AND p.turn < e.turn AND p.recorded_to IS NULL ORDER BY p.turn DESC LIMIT 1)
+            AND p.turn < e.turn AND p.recorded_to IS NULL ORDER BY p.turn DESC, p.id DESC, p.name DESC, p.place DESC LIMIT 1)
        END,
        CASE WHEN e.thread IS NULL AND e.id >= 'u-' AND e.id < 'u.' THEN NULL
        WHEN e.thread IS NULL THEN
@@ -249,19 +249,18 @@ SELECT e.no, e.text, e.author, e.moment, e.tags, CASE WHEN e.folder LIKE '/tree/
             AND n.place > e.place ORDER BY n.place LIMIT 1)
        ELSE
            (SELECT n.text FROM entry n WHERE n.space = e.space AND n.folder = e.folder AND n.thread = e.thread
-            AND n.turn > e.turn AND n.recorded_to IS NULL ORDER BY n.turn LIMIT 1)
+            AND n.turn > e.turn AND n.recorded_to IS NULL ORDER BY n.turn, n.id, n.name, n.place LIMIT 1)
        END
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.worded = 0 LIMIT 500;
 
 -- name: unword_thread
--- Those just before and after in the conversation have something else beside them now.
-UPDATE entry SET worded = 0 WHERE worded = 1 AND no IN (
-    SELECT no FROM (SELECT no FROM entry WHERE space = ?1 AND folder = ?2 AND thread = ?3 AND turn < ?4
-                    ORDER BY turn DESC LIMIT 1)
-    UNION ALL
-    SELECT no FROM (SELECT no FROM entry WHERE space = ?1 AND folder = ?2 AND thread = ?3 AND turn > ?4
-                    ORDER BY turn LIMIT 1));
+-- Those from the current one before to the current one after have something else beside them now, ended ones too.
+UPDATE entry SET worded = 0 WHERE worded = 1 AND space = ?1 AND folder = ?2 AND thread = ?3
+AND turn >= coalesce((SELECT p.turn FROM entry p WHERE p.space = ?1 AND p.folder = ?2 AND p.thread = ?3 AND p.turn < ?4
+                      AND p.recorded_to IS NULL ORDER BY p.turn DESC LIMIT 1), -9e999)
+AND turn <= coalesce((SELECT n.turn FROM entry n WHERE n.space = ?1 AND n.folder = ?2 AND n.thread = ?3 AND n.turn > ?4
+                      AND n.recorded_to IS NULL ORDER BY n.turn LIMIT 1), x'ff');
 
 -- name: threads_of
 SELECT DISTINCT thread, turn FROM entry
@@ -488,7 +487,7 @@ LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.n
 
 -- name: unlabelled
 SELECT e.no FROM entry e INDEXED BY entry_unlabelled
-WHERE e.labelled = 0 AND e.id >= 'u-' AND e.id < 'u.' AND +e.space = ? ORDER BY e.no LIMIT ?;
+WHERE e.labelled = 0 AND e.recorded_to IS NULL AND e.id >= 'u-' AND e.id < 'u.' AND +e.space = ? ORDER BY e.no LIMIT ?;
 
 -- name: put_label
 INSERT INTO label (label, surface, folded) VALUES (?, ?, ?)
@@ -497,7 +496,9 @@ WHERE length(excluded.surface) > length(surface)
 OR length(excluded.surface) = length(surface) AND excluded.surface < surface;
 
 -- name: put_mention
-INSERT OR IGNORE INTO mention (label, no) SELECT l.number, ?2 FROM label l WHERE l.label = ?1;
+INSERT OR IGNORE INTO mention (label, at, no)
+SELECT l.number, CASE WHEN e.moment GLOB '[0-9]*-*' THEN coalesce(CAST(strftime('%s', e.moment) AS INTEGER), 0) ELSE 0 END, e.no
+FROM label l CROSS JOIN entry e ON e.no = ?2 AND e.recorded_to IS NULL WHERE l.label = ?1;
 
 -- name: mark_labelled
 UPDATE entry SET labelled = 1 WHERE no = ?;
@@ -509,22 +510,22 @@ UPDATE entry SET labelled = 0 WHERE labelled = 1;
 DELETE FROM label WHERE NOT EXISTS (SELECT 1 FROM mention m WHERE m.label = label.number);
 
 -- name: find_labels
-SELECT l.label, l.surface FROM label l
-WHERE substr(l.label, 1, instr(l.label, ':') - 1) IN (SELECT value FROM json_each(?1))
-AND NOT EXISTS (
+SELECT l.label, l.surface FROM json_each(?1) kind
+CROSS JOIN label l ON l.label >= kind.value || ':' AND l.label < kind.value || ';'
+WHERE NOT EXISTS (
     SELECT 1 FROM json_each(?2) word WHERE instr(l.folded, word.value) = 0)
 LIMIT ?3;
 
 -- name: count_mentions
 SELECT l.label, count(*), max(e.moment) FROM json_each(?) asked CROSS JOIN label l ON l.label = asked.value
 CROSS JOIN mention m ON m.label = l.number
-CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL
+CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ?
 GROUP BY l.label ORDER BY l.label;
 
 -- name: mentioning
 SELECT DISTINCT m.no FROM json_each(?) asked CROSS JOIN label l ON l.label = asked.value
 CROSS JOIN mention m ON m.label = l.number
-CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL
+CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ?
 AND e.moment >= ? AND e.moment <= ? ORDER BY e.moment DESC, m.no LIMIT ?;
 
 -- name: labels_of
@@ -545,12 +546,10 @@ WHERE e.space = ? AND e.recorded_to IS NULL AND (?2 IS NULL OR e.folder IN (SELE
 AND e.moment >= ?3 AND e.moment <= ?4 AND (?5 IS NULL OR e.no IN (SELECT value FROM json_each(?5)));
 
 -- name: count_addresses
-SELECT e.author, json_extract(item.value, '$[1]') AS address, count(*) FROM entry e CROSS JOIN json_each(e.extra) item
-WHERE e.space = ? AND e.recorded_to IS NULL AND e.author IS NOT NULL AND e.id >= 'u-' AND e.id < 'u.' AND e.extra <> ''
-AND json_extract(item.value, '$[0]') = 'from' GROUP BY e.author, address ORDER BY e.author, address;
+SELECT author, address, number FROM author_address WHERE space = ? AND number > 0 ORDER BY author, address;
 
 -- name: count_labels
-SELECT count(*) FROM label l WHERE substr(l.label, 1, instr(l.label, ':') - 1) IN (SELECT value FROM json_each(?));
+SELECT count(*) FROM json_each(?) kind CROSS JOIN label l ON l.label >= kind.value || ':' AND l.label < kind.value || ';';
 
 -- name: count_authors
 SELECT e.author, count(*) AS number FROM entry e INDEXED BY entry_place WHERE e.space = ? AND e.recorded_to IS NULL
@@ -630,7 +629,7 @@ FROM node WHERE space = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY id
 
 -- name: nodes_of
 SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
-FROM node WHERE space = ? AND folder = ? AND name = ? ORDER BY place, id;
+FROM node INDEXED BY node_file WHERE space = ? AND folder = ? AND name = ? ORDER BY place, id;
 
 -- name: children
 SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
@@ -643,7 +642,7 @@ ORDER BY first, id LIMIT ?;
 
 -- name: nodes_in_state
 SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
-FROM node WHERE space = ? AND state = ? AND state > 0 ORDER BY level, id LIMIT ?;
+FROM node INDEXED BY node_changed WHERE space = ? AND state = ? AND state > 0 ORDER BY level, id LIMIT ?;
 
 -- name: nodes_not_by
 SELECT id, source, level, folder, name, place, first, last, units, tokens, print, model, parent, state
@@ -651,6 +650,9 @@ FROM node INDEXED BY node_written WHERE space = ? AND model != ? AND level > 0 O
 
 -- name: count_nodes
 SELECT level, count(*), sum(parent = '') FROM node WHERE space = ?1 AND (?2 IS NULL OR source = ?2) GROUP BY level ORDER BY level;
+
+-- name: count_waiting
+SELECT level, count(*) FROM node INDEXED BY node_waiting WHERE space = ? AND source = ? AND parent = '' GROUP BY level ORDER BY level;
 
 -- name: sealed_in
 SELECT e.no, (
@@ -679,14 +681,18 @@ FROM topic WHERE space = ?1 AND (?2 IS NULL OR state = ?2) ORDER BY state, hotne
 -- name: surfaces
 SELECT label, surface FROM label WHERE label IN (SELECT value FROM json_each(?));
 
+-- name: nth_mention
+SELECT coalesce(max((SELECT m.at FROM mention m WHERE m.label = l.number ORDER BY m.at DESC LIMIT 1 OFFSET ?2)), -(1 << 40))
+FROM json_each(?1) asked CROSS JOIN label l ON l.label = asked.value;
+
 -- name: mention_spans
 SELECT DISTINCT e.no, e.folder, e.name, e.moment, e.author, (
     SELECT json_extract(item.value, '$[1]') FROM json_each(CASE e.extra WHEN '' THEN '[]' ELSE e.extra END) item
     WHERE json_extract(item.value, '$[0]') = 'signals')
 FROM json_each(?) asked CROSS JOIN label l ON l.label = asked.value
-CROSS JOIN mention m ON m.label = l.number
-CROSS JOIN entry e ON e.no = m.no AND e.space = ? AND e.recorded_to IS NULL
-ORDER BY e.moment DESC, e.id DESC, e.folder, e.name, e.no LIMIT ?;
+CROSS JOIN mention m ON m.label = l.number AND m.at >= ?
+CROSS JOIN entry e ON e.no = m.no AND e.space = ?
+ORDER BY m.at DESC, e.id DESC, e.folder, e.name, e.no LIMIT ?;
 
 -- name: units_between
 SELECT e.no FROM entry e INDEXED BY entry_unit_time
@@ -694,15 +700,8 @@ WHERE e.space = ? AND e.moment >= ? AND e.moment < ? AND e.id >= 'u-' AND e.id <
 ORDER BY e.moment, e.id;
 
 -- name: mentioned_before
-SELECT 1 FROM label l CROSS JOIN mention m ON m.label = l.number
-CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ?2 AND e.recorded_to IS NULL AND e.moment < ?3
-WHERE l.label = ?1 LIMIT 1;
-
--- name: next_mention
-SELECT min(e.moment) FROM label l CROSS JOIN mention m ON m.label = l.number
-CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ?2 AND e.recorded_to IS NULL AND e.moment >= ?3
-WHERE l.label = ?1
-AND NOT EXISTS (SELECT 1 FROM changed_hour h WHERE h.space = ?2 AND h.hour = substr(e.moment, 1, 13));
+SELECT 1 FROM label l CROSS JOIN mention m ON m.label = l.number AND m.at < CAST(strftime('%s', ?3) AS INTEGER)
+CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ?2 WHERE l.label = ?1 LIMIT 1;
 
 -- name: days
 SELECT day, data FROM day WHERE space = ? AND day >= ? AND day <= ? ORDER BY day;

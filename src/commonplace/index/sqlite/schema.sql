@@ -38,6 +38,7 @@ DROP TABLE IF EXISTS changed_hour;
 DROP TABLE IF EXISTS changed_label;
 DROP TABLE IF EXISTS label;
 DROP TABLE IF EXISTS author_name;
+DROP TABLE IF EXISTS author_address;
 DROP TABLE IF EXISTS embedder;
 DROP TABLE IF EXISTS tick;
 DROP TABLE IF EXISTS entry;
@@ -110,18 +111,27 @@ CREATE INDEX entry_authors ON entry (space, author) WHERE author IS NOT NULL;
 -- Units of the tree, which are looked up by their ids; no memory's entry has such an id.
 CREATE INDEX entry_unit ON entry (id) WHERE id >= 'u-' AND id < 'u.';
 CREATE INDEX entry_unit_time ON entry (space, moment, id) WHERE id >= 'u-' AND id < 'u.';
-CREATE INDEX entry_unlabelled ON entry (no) WHERE labelled = 0 AND id >= 'u-' AND id < 'u.';
+CREATE INDEX entry_unlabelled ON entry (no) WHERE labelled = 0 AND recorded_to IS NULL AND id >= 'u-' AND id < 'u.';
 
 -- The words of authors' names: a question looks up whether it names one. Filled in with entry_words.
 CREATE TABLE author_name (
     space TEXT NOT NULL, word TEXT NOT NULL, author TEXT NOT NULL, PRIMARY KEY (space, word, author)
 ) WITHOUT ROWID;
 
--- What units of the tree mention, as a kind and a name: person:ann@example.org. A label is shown as it is written.
+-- How many current units are of an author with an address.
+CREATE TABLE author_address (
+    space TEXT NOT NULL, author TEXT NOT NULL, address TEXT NOT NULL, number INTEGER NOT NULL,
+    PRIMARY KEY (space, author, address)
+) WITHOUT ROWID;
+
+-- What current units of the tree mention, as a kind and a name: person:ann@example.org. A label is shown as it is
+-- written. at: when the unit was, in seconds; 0 if that is no time. The latest of many, and the first, are found by it.
 CREATE TABLE label (
     number INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE, surface TEXT NOT NULL, folded TEXT NOT NULL
 );
-CREATE TABLE mention (label INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (label, no)) WITHOUT ROWID;
+CREATE TABLE mention (
+    label INTEGER NOT NULL, at INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (label, at, no)
+) WITHOUT ROWID;
 CREATE INDEX mention_of ON mention (no);
 
 -- The nodes of the tree: leaves (level 0), which are runs of units in one file, and the summaries above them, a note each.
@@ -164,9 +174,13 @@ CREATE TRIGGER file_changed AFTER UPDATE OF revision ON memory WHEN new.revision
 CREATE TRIGGER file_gone AFTER DELETE ON memory WHEN old.folder >= '/tree/' AND old.folder < '/tree0' BEGIN INSERT INTO changed_file SELECT old.space, old.folder, old.name WHERE NOT EXISTS (SELECT 1 FROM changed_file m WHERE m.space = old.space AND m.folder = old.folder AND m.name = old.name); END;
 CREATE TRIGGER unit_put AFTER INSERT ON entry WHEN new.id >= 'u-' AND new.id < 'u.' BEGIN INSERT INTO changed_hour SELECT new.space, substr(new.moment, 1, 13) WHERE NOT EXISTS (SELECT 1 FROM changed_hour m WHERE m.space = new.space AND m.hour = substr(new.moment, 1, 13)); END;
 CREATE TRIGGER unit_gone AFTER DELETE ON entry WHEN old.id >= 'u-' AND old.id < 'u.' BEGIN INSERT INTO changed_hour SELECT old.space, substr(old.moment, 1, 13) WHERE NOT EXISTS (SELECT 1 FROM changed_hour m WHERE m.space = old.space AND m.hour = substr(old.moment, 1, 13)); END;
-CREATE TRIGGER unit_ended AFTER UPDATE OF recorded_to ON entry WHEN old.id >= 'u-' AND old.id < 'u.' BEGIN INSERT INTO changed_hour SELECT old.space, substr(old.moment, 1, 13) WHERE NOT EXISTS (SELECT 1 FROM changed_hour m WHERE m.space = old.space AND m.hour = substr(old.moment, 1, 13)); INSERT INTO changed_label SELECT m.label FROM mention m WHERE m.no = old.no AND NOT EXISTS (SELECT 1 FROM changed_label c WHERE c.label = m.label); END;
-CREATE TRIGGER mention_put AFTER INSERT ON mention BEGIN INSERT INTO changed_label SELECT new.label WHERE NOT EXISTS (SELECT 1 FROM changed_label m WHERE m.label = new.label); END;
-CREATE TRIGGER mention_gone AFTER DELETE ON mention BEGIN INSERT INTO changed_label SELECT old.label WHERE NOT EXISTS (SELECT 1 FROM changed_label m WHERE m.label = old.label); END;
+CREATE TRIGGER unit_ended AFTER UPDATE OF recorded_to ON entry WHEN old.id >= 'u-' AND old.id < 'u.' BEGIN INSERT INTO changed_hour SELECT old.space, substr(old.moment, 1, 13) WHERE NOT EXISTS (SELECT 1 FROM changed_hour m WHERE m.space = old.space AND m.hour = substr(old.moment, 1, 13)); DELETE FROM mention WHERE no = old.no; END;
+-- Who is new on a day is who was on none before: with the first mention of a person, the next one comes to say so, or ceases to.
+CREATE TRIGGER mention_put AFTER INSERT ON mention BEGIN INSERT INTO changed_label SELECT new.label WHERE NOT EXISTS (SELECT 1 FROM changed_label m WHERE m.label = new.label); INSERT INTO changed_hour SELECT n.space, n.hour FROM (SELECT e.space, substr(e.moment, 1, 13) AS hour FROM entry u CROSS JOIN mention m ON m.label = new.label AND m.at > new.at CROSS JOIN entry e ON e.no = m.no AND e.space = u.space WHERE u.no = new.no AND EXISTS (SELECT 1 FROM label l WHERE l.number = new.label AND l.label >= 'person:' AND l.label < 'person;') AND NOT EXISTS (SELECT 1 FROM mention b CROSS JOIN entry o ON o.no = b.no AND o.space = u.space WHERE b.label = new.label AND b.at < new.at) ORDER BY m.at LIMIT 1) n WHERE NOT EXISTS (SELECT 1 FROM changed_hour h WHERE h.space = n.space AND h.hour = n.hour); END;
+CREATE TRIGGER mention_gone AFTER DELETE ON mention BEGIN INSERT INTO changed_label SELECT old.label WHERE NOT EXISTS (SELECT 1 FROM changed_label m WHERE m.label = old.label); INSERT INTO changed_hour SELECT n.space, n.hour FROM (SELECT e.space, substr(e.moment, 1, 13) AS hour FROM entry u CROSS JOIN mention m ON m.label = old.label AND m.at > old.at CROSS JOIN entry e ON e.no = m.no AND e.space = u.space WHERE u.no = old.no AND EXISTS (SELECT 1 FROM label l WHERE l.number = old.label AND l.label >= 'person:' AND l.label < 'person;') AND NOT EXISTS (SELECT 1 FROM mention b CROSS JOIN entry o ON o.no = b.no AND o.space = u.space WHERE b.label = old.label AND b.at < old.at) ORDER BY m.at LIMIT 1) n WHERE NOT EXISTS (SELECT 1 FROM changed_hour h WHERE h.space = n.space AND h.hour = n.hour); END;
+CREATE TRIGGER author_put AFTER INSERT ON entry WHEN new.id >= 'u-' AND new.id < 'u.' AND new.recorded_to IS NULL AND new.author IS NOT NULL AND new.extra <> '' BEGIN INSERT INTO author_address SELECT new.space, new.author, json_extract(item.value, '$[1]'), 1 FROM json_each(new.extra) item WHERE json_extract(item.value, '$[0]') = 'from' ON CONFLICT (space, author, address) DO UPDATE SET number = number + 1; END;
+CREATE TRIGGER author_gone AFTER DELETE ON entry WHEN old.id >= 'u-' AND old.id < 'u.' AND old.recorded_to IS NULL AND old.author IS NOT NULL AND old.extra <> '' BEGIN UPDATE author_address SET number = number - 1 WHERE space = old.space AND author = old.author AND address IN (SELECT json_extract(item.value, '$[1]') FROM json_each(old.extra) item WHERE json_extract(item.value, '$[0]') = 'from'); END;
+CREATE TRIGGER author_ended AFTER UPDATE OF recorded_to ON entry WHEN old.id >= 'u-' AND old.id < 'u.' AND old.recorded_to IS NULL AND old.author IS NOT NULL AND old.extra <> '' BEGIN UPDATE author_address SET number = number - 1 WHERE space = old.space AND author = old.author AND address IN (SELECT json_extract(item.value, '$[1]') FROM json_each(old.extra) item WHERE json_extract(item.value, '$[0]') = 'from'); END;
 
 -- A few telling words of each entry, as numbers: who stores asks which entries share some (see words.py).
 CREATE TABLE mark (word INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (word, no)) WITHOUT ROWID;

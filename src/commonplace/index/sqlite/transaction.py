@@ -71,8 +71,9 @@ class SqliteTransaction(NodeRows):
         if self._run_here("drop_vectors", folder, name).rowcount > 0:
             self._run("tick_dropped")
         threads = self._run_here("threads_of", folder, name).fetchall()
-        for no, text in self._run_here("texts_of", folder, name).fetchall():
-            self._run_each("drop_mark", [(mark, no) for mark in word_hashes(text, self._space)])
+        if not is_of_tree(folder):  # which has no marks
+            for no, text in self._run_here("texts_of", folder, name).fetchall():
+                self._run_each("drop_mark", [(mark, no) for mark in word_hashes(text, self._space)])
         self._run_here("drop_entries", folder, name)
         for thread, turn in threads:
             self._run_here("unword_thread", folder, thread, turn)
@@ -86,6 +87,8 @@ class SqliteTransaction(NodeRows):
         if close_at is not None:
             self._run("close_entries", close_at, self._space, folder, name)
             self._run("tick_dropped")
+            for thread, turn in self._run_here("threads_of", folder, name).fetchall():
+                self._run_here("unword_thread", folder, thread, turn)
         last = self._value("last_place", folder, name)
         if last is not None:  # the last entry has another one after it now
             self._run_here("unword_last", folder, name, last)
