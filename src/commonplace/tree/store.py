@@ -47,7 +47,8 @@ _LOCK = "tree"  # of whatever adds, merges or forgets units: a unit is in one so
 _LABELLED = 500  # units whose labels are put at a time
 _MAX_ID = 40
 _RESERVED = frozenset({"digest", "topic", "people"})  # names below tree/ that are no source
-MADE_FOLDERS = (TREE / "digest", TREE / "topic")  # of pages that are made of the units of all sources
+_TOPICS = TREE / "topic"  # has a page for each, and no folders
+MADE_FOLDERS = (TREE / "digest", _TOPICS)  # of pages that are made of the units of all sources
 _MOST_COUNTED = 32  # windows whose authors are remembered
 
 
@@ -324,7 +325,7 @@ class TreeStore:
     def _read_times(self, folder: BookPath, salt: str) -> str:
         """Return the times of the folders below a folder of the tree."""
         with suppress(NotFound, *UNUSABLE):
-            listed = self.memories.files.list_folder(folder)
+            listed = self.memories.files.list_folder(folder) if folder != _TOPICS else ()
             own = self.memories.files.stat(folder)
             folders = [f"{item.name} {item.stat.mtime_ns}" for item in listed if item.stat.kind is FileKind.FOLDER]
             return short_hash("\n".join([salt, str(own.mtime_ns if own is not None else 0), *sorted(folders)]))
