@@ -182,7 +182,7 @@ def _sources(call: Call) -> int:
                 item.id,
                 item.format,
                 f"{item.units:,}",
-                f"{call.screen.day(item.first)} - {call.screen.day(item.last)}",
+                f"{call.screen.day(item.first)} - {call.screen.day(item.last)}" if item.first else "",
                 item.origin,
             )
             for item in found
