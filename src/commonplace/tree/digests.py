@@ -16,7 +16,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from commonplace.index.port import Transaction
+from commonplace.memories.rows import split_path
 from commonplace.memories.unit import Unit
+from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.names import short_hash
 from commonplace.text.frontmatter import Frontmatter, Writable, get_region, put_region
@@ -27,8 +29,8 @@ from commonplace.tree.digest_page import render_digest
 from commonplace.tree.periods import Period, PeriodKind, period_of
 from commonplace.tree.store import MadePage, TreeSource, TreeStore
 from commonplace.tree.units import TreeUnit, read_unit
-from commonplace.vault.paths import KEEPER, TREE
-from commonplace.vault.port import ABSENT
+from commonplace.vault.paths import KEEPER, TREE, note_path
+from commonplace.vault.port import ABSENT, UNUSABLE
 
 DIGEST_FOLDER = TREE / "digest"
 DIGEST_PREFIX = "digest-"
@@ -65,7 +67,23 @@ class DigestReader:
 
     def read(self, period: Period, only: Collection[str] | None = None) -> DigestText:
         """Return the page of a period; `only` of these sources."""
-        return DigestText(period, write_page(self.gather(period, only), period))
+        page = self._find_page(period) if only is None else None
+        return DigestText(period, page or write_page(self.gather(period, only), period))
+
+    def _find_page(self, period: Period) -> str | None:
+        """Return what the page of a period says, if it is as `settle` made it and nothing has changed since."""
+        if period.kind == "window":
+            return None
+        path = note_path(DIGEST_FOLDER, digest_key(period))
+        with self._tree.reading() as index:
+            row = index.get(*split_path(path))
+            if row is None or index.changed_files(1) or self.find_changed(index, period):
+                return None
+        with suppress(NotFound, *UNUSABLE):
+            document = self._tree.memories.files.read(path)
+            page = get_region(document.data.decode("utf-8", "replace"))
+            return f"# {period.title}\n\n{page}" if page and document.revision == row.revision else None
+        return None
 
     def gather(self, period: Period, only: Collection[str] | None = None) -> DayDigest:
         """Return what happened in a period; `only` of these sources. Days that have changed are read anew."""
