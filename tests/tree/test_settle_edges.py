@@ -120,8 +120,8 @@ def test_a_question_that_was_answered_later_is_open_no_longer(root: Path, tmp_pa
 
 
 def test_the_pages_follow_who_the_user_is(root: Path, tmp_path: Path) -> None:
-    """Once the user is said to be somebody else in a source, questions to that name are questions to them, at once where
-    they ask, and on the page with the next settle."""
+    """Once the user is said to be somebody else in a source, questions to that name are questions to them: at once for
+    whoever asks, and on the page with the next settle."""
     mails = write_mails(tmp_path, [dated_mail(0, "Bob, who orders the parts?", "2026-09-01")])
     with Book.open(root) as book:
         book.ingest(mails, me=["ann@example.com"])
