@@ -48,6 +48,7 @@ _WORDS = (
     "OPS-7 waits.",
     "It is done.",
 )
+ME = ("bob@example.org",)  # who answers some of the questions
 _START, _EPOCH = "2026-11-15T12:00:00Z", 1_793_000_000
 
 words = st.lists(st.sampled_from(_WORDS), min_size=0, max_size=3, unique=True)
@@ -131,7 +132,7 @@ class TreeMachine(RuleBasedStateMachine):
         shared = self.mails["mail" if source == "other" else "other"][:2]
         path = self.folder / f"{source}.mbox"
         path.write_text("".join([*mails, *shared]))
-        self.do(lambda context: ingest_verb(context, IngestRequest((str(path),), name=source)), kill)
+        self.do(lambda context: ingest_verb(context, IngestRequest((str(path),), name=source, me=ME)), kill)
 
     @rule(
         texts=st.dictionaries(st.sampled_from(("a", "b", "c", "d")), words, min_size=1),

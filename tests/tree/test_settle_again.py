@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from commonplace import Book
+from commonplace.tree.digests import PERIODS, DigestReader, write_page
+from commonplace.tree.periods import period_of
 from commonplace.verbs.tree_opening import open_tree
 from tests.tree.conftest import write_slack
 from tests.tree.settle_checks import check_rows, count_sealed, find_faults, node_rows, read_nodes
@@ -135,6 +138,22 @@ def test_what_was_deleted_is_made_again(made: Path, lost: str) -> None:
         else:
             path.unlink()
     assert differences(settle(made), before) == []
+
+
+def test_a_page_answers_what_its_days_say(made: Path) -> None:
+    """What is asked of a period is what its days say: from the page where that says it, and not where somebody edited
+    it, or a message came since."""
+    with Book.open(made) as book:
+        tree = open_tree(book.context)
+        reader = DigestReader(tree, tree.sources())
+        periods = [period_of(kind, day) for kind in PERIODS for day in (date(2026, 3, 2), date(2026, 10, 5))]
+        wanted = [write_page(reader.gather(period), period) for period in periods]
+        assert [reader.read(period).text for period in periods] == wanted
+        page = made / "tree" / "digest" / "2026" / "2026-03-02.md"
+        assert reader._find_page(periods[0]) == wanted[0] != ""
+        page.write_text(page.read_text().replace("Ann Lee", "Nobody"))
+        assert [reader.read(period).text for period in periods] == wanted
+        assert reader._find_page(periods[0]) is None
 
 
 PAGES = ["digest/2026/2026-03-02.md", "digest/2026/2026-W10.md", "digest/2026/2026.md", "topic/ops-12-548c5b5858.md"]

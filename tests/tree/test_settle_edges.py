@@ -95,6 +95,49 @@ def test_who_is_new_follows_from_the_messages_that_are_left(root: Path, tmp_path
         assert settle_and_check(root) == files
 
 
+def test_a_question_that_was_answered_later_is_open_no_longer(root: Path, tmp_path: Path) -> None:
+    """The pages of a day and week leave out a question once the user answers it weeks later, and have it again when the
+    answer is gone; so does an index that is built anew."""
+    question = dated_mail(0, "Bob, who orders the parts?", "2026-09-01")
+    answer = dated_mail(1, "I do, on Monday.", "2026-09-22", answers="n0")
+    with Book.open(root) as book:
+        book.ingest(write_mails(tmp_path, [question], "mail"), me=["bob@example.org"])
+    pages = [root / "tree" / "digest" / "2026" / f"{name}.md" for name in ("2026-09-01", "2026-W36", "2026-09")]
+    assert ["Questions to you" in page.read_text() for page in pages] == [True] * 3
+    [file] = unit_files(root)
+    asked = file.read_text()
+    with Book.open(root) as book:
+        book.ingest(write_mails(tmp_path, [question, answer]), me=["bob@example.org"])
+    assert ["Questions to you" in page.read_text() for page in pages] == [False] * 3
+    files = settle_and_check(root)
+    drop_databases(root)
+    assert settle_and_check(root) == files
+    other = file.with_name("other")
+    other.write_text(asked)
+    other.replace(file)
+    settle_and_check(root)
+    assert ["Questions to you" in page.read_text() for page in pages] == [True] * 3
+
+
+def test_the_pages_follow_who_the_user_is(root: Path, tmp_path: Path) -> None:
+    """Once the user is said to be somebody else in a source, questions to that name are questions to them: at once for
+    whoever asks, and on the page with the next settle."""
+    mails = write_mails(tmp_path, [dated_mail(0, "Bob, who orders the parts?", "2026-09-01")])
+    with Book.open(root) as book:
+        book.ingest(mails, me=["ann@example.com"])
+        assert "Questions to you" not in book.digest(date="2026-09-01").text
+        book.ingest(write_mails(tmp_path, old_threads(1), "other"), me=["cleo@example.com"])
+    page, source = root / "tree" / "digest" / "2026" / "2026-09-01.md", root / "tree" / "mail" / "_source.md"
+    source.write_text(source.read_text().replace("ann@example.com", "bob@example.org, Bob Roe"))
+    with Book.open(root) as book:
+        assert "Questions to you" in book.digest(date="2026-09-01").text
+        book.tree_settle()
+    assert "Questions to you" in page.read_text()
+    files = settle_and_check(root)
+    drop_databases(root)
+    assert settle_and_check(root) == files
+
+
 # Topics
 
 

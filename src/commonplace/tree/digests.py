@@ -10,25 +10,31 @@ knows what no page has yet. What a person adds to a page stays.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from commonplace.index.port import Transaction
+from commonplace.index.values import EntryCandidate, Window
+from commonplace.memories.rows import split_path
 from commonplace.memories.unit import Unit
+from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.names import short_hash
 from commonplace.text.frontmatter import Frontmatter, Writable, get_region, put_region
 from commonplace.text.notes import Note
-from commonplace.tree.digest import DayDigest, merge_digests
+from commonplace.tree.admission import is_one_of
+from commonplace.tree.digest import DayDigest, DigestLine, merge_digests
 from commonplace.tree.digest_day import make_day_digest
 from commonplace.tree.digest_page import render_digest
+from commonplace.tree.labels import THREAD
 from commonplace.tree.periods import Period, PeriodKind, period_of
 from commonplace.tree.store import MadePage, TreeSource, TreeStore
 from commonplace.tree.units import TreeUnit, read_unit
-from commonplace.vault.paths import KEEPER, TREE
-from commonplace.vault.port import ABSENT
+from commonplace.vault.paths import KEEPER, TREE, note_path
+from commonplace.vault.port import ABSENT, UNUSABLE
 
 DIGEST_FOLDER = TREE / "digest"
 DIGEST_PREFIX = "digest-"
@@ -37,8 +43,9 @@ MOST_DAYS = 3_660  # of a window
 _WRITTEN = 50  # pages in one unit of work
 _MOST_DAYS = 366  # that are looked at in one round
 HOUR = len("2026-11-15T09")
+_MOST_ANSWERS = 200  # messages of a thread after a question, or before an answer, that are looked at
 _DAY = timedelta(days=1)
-_ZONE = ""  # in the place of a day, the index keeps by which clock its days are
+_BASIS = ""  # in the place of a day, the index keeps for which time zone and user its days are worked out
 _SAMPLES = [date(year, month, 1) for year in (1990, 2000, 2010, 2020, 2030) for month in (1, 4, 7, 10)]
 _CITED = lazy(r"\[(u-[0-9a-f]{20})\]")
 
@@ -62,10 +69,27 @@ class DigestReader:
         self._tree = tree
         self._sources = {str(source.folder): source for source in sources}
         self._me = {source.id: frozenset(name.casefold() for name in source.me) for source in sources}
+        self.basis = {"": print_zone()} | {ident: short_hash(" ".join(sorted(me))) for ident, me in self._me.items()}
 
     def read(self, period: Period, only: Collection[str] | None = None) -> DigestText:
         """Return the page of a period; `only` of these sources."""
-        return DigestText(period, write_page(self.gather(period, only), period))
+        page = self._find_page(period) if only is None else None
+        return DigestText(period, page or write_page(self.gather(period, only), period))
+
+    def _find_page(self, period: Period) -> str | None:
+        """Return what the page of a period says, if it is as `settle` made it and nothing has changed since."""
+        if period.kind == "window":
+            return None
+        path = note_path(DIGEST_FOLDER, digest_key(period))
+        with self._tree.reading() as index:
+            row = index.get(*split_path(path))
+            if row is None or index.changed_files(1) or self.find_changed(index, period):
+                return None
+        with suppress(NotFound, *UNUSABLE):
+            document = self._tree.memories.files.read(path)
+            page = get_region(document.data.decode("utf-8", "replace"))
+            return f"# {period.title}\n\n{page}" if page and document.revision == row.revision else None
+        return None
 
     def gather(self, period: Period, only: Collection[str] | None = None) -> DayDigest:
         """Return what happened in a period; `only` of these sources. Days that have changed are read anew."""
@@ -77,13 +101,29 @@ class DigestReader:
                 known = read_days(index, period)
                 days = [self.make(index, day) for day in sorted(changed)]
                 days += [digest for day, digest in known.items() if day not in changed]
-        return merge_days(days, period)
+            return self.leave_out_answered(index, merge_days(days, period))
+
+    def leave_out_answered(self, index: Transaction, digest: DayDigest) -> DayDigest:
+        """Return a digest without the questions to the user that they answered later, also after its period."""
+        return digest._replace(questions=tuple(line for line in digest.questions if not self._is_answered(index, line)))
+
+    def _is_answered(self, index: Transaction, line: DigestLine) -> bool:
+        later = index.candidates(index.mentioning([f"{THREAD}{line.thread}"], Window((), line.time), _MOST_ANSWERS))
+        return any(unit.occurred > line.time and self._is_mine(unit) for unit in self._open_units(later))
+
+    def _is_mine(self, unit: TreeUnit) -> bool:
+        return "sent" in unit.signals or is_one_of(unit.author, self._me.get(unit.source, frozenset()))
 
     def find_changed(self, index: Transaction, period: Period) -> set[date]:
         """Return the days of a period whose pages do not say yet what happened: all, if they are by another clock."""
-        if index.days(_ZONE, _ZONE).get(_ZONE) != print_zone():
+        if not self.is_read_alike(index):
             return {*period.days()}
         return {day for day in days_of_hours(index.changed_hours()) if period.start <= day <= period.end}
+
+    def is_read_alike(self, index: Transaction) -> bool:
+        """Return whether what is kept of days was worked out for this time zone and this user."""
+        known = json.loads(index.days(_BASIS, _BASIS).get(_BASIS, "{}"))
+        return all(known.get(name, value) == value for name, value in self.basis.items()) and bool(known)
 
     def make(self, index: Transaction, day: date, only: Collection[str] | None = None) -> DayDigest:
         """Return what happened on a day, from its units."""
@@ -101,11 +141,21 @@ class DigestReader:
         """Yield the units of some days, by time."""
         numbers = index.units_between(*bounds_of(first, last))
         found = {item.no: item for item in index.candidates(numbers)}
-        for no in numbers:
-            item = found.get(no)
-            source = self._sources.get("/".join(item.folder.split("/")[:3])) if item is not None else None
-            if item is not None and source is not None and (only is None or source.id in only):
+        yield from self._open_units((found[no] for no in numbers if no in found), only)
+
+    def _open_units(self, items: Iterable[EntryCandidate], only: Collection[str] | None = None) -> Iterator[TreeUnit]:
+        for item in items:
+            source = self._sources.get("/".join(item.folder.split("/")[:3]))
+            if source is not None and (only is None or source.id in only):
                 yield read_unit(item.recorded.entry, kind=source.kind, folder=item.folder, name=item.name)
+
+    def find_asking(self, index: Transaction, thread: str, day: date) -> set[date]:
+        """Return the earlier days that have a question to the user in a thread."""
+        until, _ = bounds_of(day, day)
+        numbers = index.mentioning([f"{THREAD}{thread}"], Window((), "", until), _MOST_ANSWERS)
+        hours = {unit.occurred[:HOUR] for unit in self._open_units(index.candidates(numbers))}
+        known = (read_days(index, Period("day", one, one)) for one in sorted(days_of_hours(hours)))
+        return {one for some in known for one, digest in some.items() if _asks_in(digest, thread) and one < day}
 
 
 class DigestPages:
@@ -119,7 +169,7 @@ class DigestPages:
     def renew(self) -> bool:
         """Do what is marked for as many days as a year has; return whether there was something."""
         space, index_of = self._tree.memories.space, self._tree.memories.index
-        self._follow_clock()
+        self._follow_basis()
         with self._tree.reading() as index:
             marked = index.changed_hours()
         if not marked:
@@ -136,9 +186,16 @@ class DigestPages:
             if not days:  # of times that are on no calendar
                 index.unmark_hours(hours)
                 return True
+            asking: set[date] = set()
             for day in days:
+                old = read_days(index, Period("day", day, day)).get(day)
                 digest = self._reader.make(index, day)
                 index.put_day(day.isoformat(), "" if digest.is_empty else digest.to_json())
+                answered = {*digest.answered} ^ {*(old.answered if old is not None else ())}
+                for thread in {thread for thread, _ in answered}:
+                    asking |= self._reader.find_asking(index, thread, day)
+            # What was asked there is open no longer, or again. In this transaction, or a kill would lose it.
+            index.mark_hours([bounds_of(day, day)[0][:HOUR] for day in asking.difference(days)])
         periods = _list_complete(days, days_of_hours(marked[len(hours) :]))
         for at in range(0, len(periods), _WRITTEN):
             self._write(periods[at : at + _WRITTEN])
@@ -146,17 +203,18 @@ class DigestPages:
             index.unmark_hours(hours)
         return True
 
-    def _follow_clock(self) -> None:
-        """Mark what is kept of days if they are by the clock of another time zone: this machine was moved."""
-        zone = print_zone()
+    def _follow_basis(self) -> None:
+        """Mark what is kept of days if this machine was moved to another time zone, or the user has other addresses."""
+        basis = json.dumps(self._reader.basis, sort_keys=True)
         with self._tree.reading() as index:
-            if index.days(_ZONE, _ZONE).get(_ZONE) == zone:
+            if index.days(_BASIS, _BASIS).get(_BASIS) == basis:
                 return
         with self._tree.memories.index.transaction(self._tree.memories.space) as index:
-            known = [date.fromisoformat(day) for day in index.days("0001", "9999-12-30") if day]
-            near = {day + step * _DAY for day in known for step in (-1, 0, 1) if day > date.min}
-            index.mark_hours([f"{day}T12" for day in near])
-            index.put_day(_ZONE, zone)
+            if not self._reader.is_read_alike(index):
+                known = [date.fromisoformat(day) for day in index.days("0001", "9999-12-30")]
+                near = {day + step * _DAY for day in known for step in (-1, 0, 1) if day > date.min}
+                index.mark_hours([f"{day}T12" for day in near])
+            index.put_day(_BASIS, basis)
 
     def _write(self, periods: Sequence[Period]) -> None:
         made: list[MadePage] = []
@@ -164,7 +222,8 @@ class DigestPages:
             for period in periods:
                 with self._tree.reading() as index:
                     known = read_days(index, period)
-                revision = self._write_page(unit, period, merge_days(known.values(), period))
+                    digest = self._reader.leave_out_answered(index, merge_days(known.values(), period))
+                revision = self._write_page(unit, period, digest)
                 if revision is not None:
                     made.append(MadePage(unit.path(digest_key(period)), revision))
             unit.commit()
@@ -204,6 +263,10 @@ def has_added_text(note: Note) -> bool:
     outside = note.lead.replace(get_region(note.lead) or "", "")
     ours = ("# ", "<!-- commonplace:")
     return bool(note.blocks) or any(line.strip() and not line.startswith(ours) for line in outside.splitlines())
+
+
+def _asks_in(digest: DayDigest, thread: str) -> bool:
+    return any(line.thread == thread for line in digest.questions)
 
 
 def merge_days(days: Iterable[DayDigest], period: Period) -> DayDigest:

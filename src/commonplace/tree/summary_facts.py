@@ -25,6 +25,7 @@ _LINK_START = lazy(r"(?i)\A(?:[a-z][a-z0-9+.-]*://)?(?:www\.)?")
 _LINK_ENDS = ".,;:!?'*_)]>/"
 _ADDRESS_SIGNS = lazy(r"@|\w\.\w*[^\W\d]")  # of a host, an address, a handle or a file
 _CODE_SIGNS = lazy(r"[@#_=\\{}|]|\w\.\w*[^\W\d]|\w:\w*[^\W\d]")
+_FILE_PATH = lazy(r"(?:\A|[^\w/<.~])[.~]{0,2}/\w|\w/[\w.-]+/\w")  # and/or is none
 _SHORT_FORM = lazy(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}\Z")  # e.g, z.B, p.m
 _DATE_LIKE = lazy(r"(?<![\w.,/-])\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?![\w/-]|\.\d)")
 _NUMBER = lazy(r"\d+(?:[.,:'_]\d+)*")
@@ -120,7 +121,7 @@ class InputFacts:
         tokens = []
         for token in plain.split():
             word = token.strip(_EDGES)
-            is_code = _is_code(word)
+            is_code = _is_code(word) or _FILE_PATH.search(token) is not None
             if is_code and not self._has(word):
                 return FactCheck(UNKNOWN_LINK if _ADDRESS_SIGNS.search(word) else UNKNOWN_NAME)
             tokens.append(_BLANK.strip() if is_code else token)

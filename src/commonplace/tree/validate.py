@@ -6,7 +6,7 @@ answer may not be used, as one of these codes; "" if it may:
     cut                the model did not come to its end
     empty              no sentence, or one without text
     hidden_character   a control character, or one that changes how others are shown
-    forged_mark        it looks like our fence, a citation, a link of notes, or the start of another line
+    forged_mark        it looks like our fence, a tag, a citation, a link of notes, or the start of another line
     no_child           a sentence that names no child
     unknown_child      a sentence that names what is no child of the request
     too_long           not shorter than the input
@@ -32,7 +32,7 @@ from commonplace.tree.summary_facts import UNKNOWN_NAME, InputFacts
 
 _JOINERS = "\u200c\u200d"  # within words of Persian and Hindi, and in emoji
 _EMOJI_COLOUR = "\ufe0f"
-_FORGED = lazy(r"\[\[|\]\]|\[\^|<!--|-->|\[[a-z]{1,3}-[0-9a-f]{6,}\]|\A\s*(?:[#>|]|[-*+]\s|---|```|~~~)")
+_FORGED = lazy(r"<[a-zA-Z/!]|\[\[|\]\]|\[\^|<!--|-->|\[[a-z]{1,3}-[0-9a-f]{6,}\]|\A\s*(?:[#>|]|[-*+]\s|---|```|~~~)")
 
 
 class CheckedSummary(NamedTuple):
