@@ -126,6 +126,7 @@ def test_gemini_and_opencode_add_before_connect(home: Path) -> None:
     assert taken["command"][-3:] == ["mcp", "--agent", "opencode"]
     assert taken["enabled"] is False
     assert "switched off" in status("opencode")["problems"][0]
+    assert status("opencode")["connections"][0]["hint"].startswith("Switch it on in that file")
 
 
 JSON_SERVER = '"memory": {"command": "commonplace", "args": ["mcp"]'
