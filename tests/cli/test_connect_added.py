@@ -182,7 +182,7 @@ def test_a_server_under_another_name_is_taken_over(host: str, more: bool, home: 
         "/opt/venv/bin/python3.12 -m commonplace mcp",
         "uv run commonplace mcp",
         "uv run --directory /src/commonplace commonplace mcp",
-        "uvx commonplace mcp",
+        "uvx NAME mcp",  # the name that no file may install
         "uvx --from commonplace-memory[transformer] commonplace mcp",
         "uvx --from git+https://example.com/commonplace commonplace mcp",
         "pipx run --spec commonplace-memory commonplace mcp",
@@ -190,7 +190,7 @@ def test_a_server_under_another_name_is_taken_over(host: str, more: bool, home: 
 )
 def test_a_server_that_is_started_in_another_way_is_taken_over(line: str, home: Path) -> None:
     """A person's command for our server, through another Python, uv or pipx, becomes that of this installation."""
-    program, *args = line.split()
+    program, *args = line.replace("NAME", "commonplace").split()
     table = f'[mcp_servers.commonplace]\ncommand = "{program}"\nargs = {json.dumps(args)}\nstartup_timeout_sec = 9\n'
     config = put(home / ".codex" / "config.toml", table)
     assert status("codex")["connected"] == ["user"]
