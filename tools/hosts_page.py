@@ -57,11 +57,11 @@ _CARE = """\
     mcp`) does not make it yours and stays: connecting again renews only the command. So it does in a JSON file of ours
     that still starts all that it should. The book that an entry names (`--root`, or `COMMONPLACE_ROOT` in its
     environment) stays, too, unless you name another one.
-  - *A server that `mcp add` of the program, or you, wrote* is ours, if it starts `commonplace mcp` and is called
-    `commonplace`. Under another name it is ours if it has no other agent, no other book and no options: connect takes
-    it over, so that there is one server, and disconnect takes it out. If you gave it more than a command, such as an
-    environment or a timeout, it stays where it is in place of ours. Claude Code and Gemini CLI get the server in our
-    plugin, which then has none.
+  - *A server that `mcp add` of the program, or you, wrote* is ours, if it starts `commonplace mcp`, also through a
+    Python, uv or pipx of yours, and is called `commonplace`. Under another name it is ours if it has no other agent, no
+    other book and no options: connect takes it over, so that there is one server, and disconnect takes it out. If you
+    gave it more than a command, such as an environment or a timeout, it stays where it is in place of ours. Claude Code
+    and Gemini CLI get the server in our plugin, which then has none.
   - *A published plugin* that the program installed from a marketplace is enough: connect adds nothing to it, and takes
     out what it wrote before.
   - *A whole file, and the marked block,* end with a comment line, `commonplace:owned sha256:...`, with a hash of the

@@ -77,7 +77,10 @@ class AsyncBook:
         if self._is_closed:
             return
         self._is_closed = True
-        closed = self._thread.submit(self._close_book)
+        try:
+            closed = self._thread.submit(self._close_book)
+        except RuntimeError:  # the same book for another role was closed, and this one with it
+            return
         self._thread.shutdown(wait=False)
         await asyncio.shield(asyncio.wrap_future(closed))
 

@@ -120,3 +120,17 @@ def test_the_book_loads_no_event_loop() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_book_of_another_role_is_closed_with_it(tmp_path: Path) -> None:
+    """Closing a book for one role closes it for the other; that one says so, and can still be left and closed."""
+
+    async def run() -> None:
+        async with AsyncBook.open(tmp_path / "book", project="acme/app") as book:
+            async with await book.as_role("coordinator") as narrower:
+                assert await narrower.list() == []
+            with pytest.raises(StorageError, match="closed"):
+                await book.list()
+        await book.close()
+
+    asyncio.run(run())

@@ -126,6 +126,7 @@ def test_gemini_and_opencode_add_before_connect(home: Path) -> None:
     assert taken["command"][-3:] == ["mcp", "--agent", "opencode"]
     assert taken["enabled"] is False
     assert "switched off" in status("opencode")["problems"][0]
+    assert status("opencode")["connections"][0]["hint"].startswith("Switch it on in that file")
 
 
 JSON_SERVER = '"memory": {"command": "commonplace", "args": ["mcp"]'
@@ -171,6 +172,33 @@ def test_a_server_under_another_name_is_taken_over(host: str, more: bool, home: 
     fine("disconnect", host)
     assert status(host)["connected"] == []
     assert not path.exists() or "memory" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python3 -m commonplace mcp",
+        "python -P -m commonplace mcp --agent codex",
+        "/opt/venv/bin/python3.12 -m commonplace mcp",
+        "uv run commonplace mcp",
+        "uv run --directory /src/commonplace commonplace mcp",
+        "uvx NAME mcp",  # the name that no file may install
+        "uvx --from commonplace-memory[transformer] commonplace mcp",
+        "uvx --from git+https://example.com/commonplace commonplace mcp",
+        "pipx run --spec commonplace-memory commonplace mcp",
+    ],
+)
+def test_a_server_that_is_started_in_another_way_is_taken_over(line: str, home: Path) -> None:
+    """A person's command for our server, through another Python, uv or pipx, becomes that of this installation."""
+    program, *args = line.replace("NAME", "commonplace").split()
+    table = f'[mcp_servers.commonplace]\ncommand = "{program}"\nargs = {json.dumps(args)}\nstartup_timeout_sec = 9\n'
+    config = put(home / ".codex" / "config.toml", table)
+    assert status("codex")["connected"] == ["user"]
+    fine("connect", "codex")
+    assert 'args = ["mcp", "--agent", "codex"]\nstartup_timeout_sec = 9\n' in config.read_text()
+    assert status("codex")["connections"][0]["command"][0].endswith("bin/commonplace")
+    fine("disconnect", "codex")
+    assert not config.exists() or "commonplace" not in config.read_text()
 
 
 def test_a_server_for_another_book_is_left_beside_ours(home: Path) -> None:

@@ -66,6 +66,23 @@ def test_at_a_terminal_a_person_is_asked(home: Path) -> None:
     assert (known["codex"], known["cursor"]) == ([], ["user"])
 
 
+@pytest.mark.parametrize(
+    ("key", "line"), [("\x04", "Connect Cursor? [y/N]"), ("\x03", "error: Stopped. [interrupted]")]
+)
+def test_a_question_without_an_answer_ends_its_line(key: str, line: str, home: Path) -> None:
+    """At the end of the input, and after Ctrl-C, what comes next stands on a line of its own."""
+    from tests.cli.terminal import COLOUR, Terminal
+
+    with Terminal("connect") as terminal:
+        terminal.expect("Connect Codex CLI? [y/N]")
+        terminal.type(key)
+        terminal.expect(line.rpartition(": ")[2])
+        if key == "\x04":
+            terminal.type("n\n")
+        _, text = terminal.end()
+    assert any(COLOUR.sub("", row).startswith(line) for row in text.splitlines()), text
+
+
 def test_all_and_several_names(home: Path) -> None:
     """--all connects what is installed; several names are connected and disconnected in one call, each once."""
     before = files(home)

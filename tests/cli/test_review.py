@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from commonplace import Book
 from tests.cli.calls import fine, run
+from tests.cli.conftest import PROJECT
 from tests.context.test_transcripts import claude, lines
 from tests.hooks.hooking import hook
 
@@ -67,3 +69,25 @@ def test_connect_says_that_capture_is_on(
     for host in ("codex", "cline"):
         said = run("connect", host, "--print").out
         assert ("commonplace config set capture off" in said) == (is_told and host == "codex")
+
+
+def test_a_key_means_the_one_link_that_waits(book: Path) -> None:
+    """Where the memory itself does not wait, a verdict on its key is one on its link: the memory stays as it is. Of
+    several links one has to be named; what was named is said."""
+    for key in ("port", "old-port", "host"):
+        fine("store", f"A fact about the {key}.", "--key", key)
+    fine("link", "port", "relates_to", "host", "--agent", "scout")
+    assert run("review", "--reject", "port").out == "Rejected the link port relates_to host.\n"
+    assert fine("show", "port")["status"] == "active"
+    fine("link", "port", "supersedes", "old-port", "--agent", "scout")
+    assert run("review", "--accept", "port").out == "Accepted the link port supersedes old-port.\n"
+    assert fine("show", "old-port")["status"] == "superseded"
+    for key in ("host", "old-port"):
+        fine("link", "port", "contradicts", key, "--agent", "scout")
+    error = run("review", "--reject", "port", "--json").error()
+    assert error["code"] == "ambiguous_key" and "contradicts host and contradicts old-port" in error["message"]
+    with Book.open(book, project=PROJECT, role="coordinator") as coordinator:
+        coordinator.accept("port", rel="contradicts", to="host")
+        coordinator.reject("port")
+        assert [item.key for item in coordinator.review() if item.key == "port"] == []
+        assert coordinator.show("port").meta.status == "active"

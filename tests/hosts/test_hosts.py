@@ -11,7 +11,7 @@ import pytest
 
 from commonplace.hosts.config_edit.commands import EVENTS
 from commonplace.hosts.config_edit.connect import load_hosts
-from commonplace.hosts.config_edit.entries import find_host
+from commonplace.hosts.config_edit.entries import find_host, find_server
 from commonplace.hosts.config_edit.json_edit import JSON
 from commonplace.hosts.config_edit.parts import (
     ConfigEntry,
@@ -209,6 +209,15 @@ def test_ours_is_told_by_its_command(value: object) -> None:
 def test_what_is_not_ours_is_not_taken_for_it(value: object) -> None:
     """A name, another command of ours, and a command of ours with more beside it make nothing ours."""
     assert find_host(value) is None
+
+
+@pytest.mark.parametrize(
+    "line", ["python wrap.py commonplace mcp", "uv run wrap.py commonplace mcp", "sh -c commonplace mcp"]
+)
+def test_a_script_of_the_user_is_not_taken_for_our_server(line: str) -> None:
+    """A program that gets our name as an argument may do anything with it."""
+    program, *args = line.split()
+    assert find_server({"command": program, "args": args}) is None
 
 
 def test_hooks_and_hosts_agree_on_the_names_of_events() -> None:

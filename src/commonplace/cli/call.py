@@ -316,9 +316,16 @@ def ask(question: str, stdin: TextIO, stdout: TextIO) -> str:
     """Return the line that was typed, with its end; empty at the end of input. Ctrl-C raises at any moment."""
     stdout.write(question)
     stdout.flush()
-    if sys.platform != "win32":  # a Windows console ends a read by itself, and its select knows only sockets
-        _wait_for_line(stdin)
-    return stdin.readline()
+    answer = ""
+    try:
+        if sys.platform != "win32":  # a Windows console ends a read by itself, and its select knows only sockets
+            _wait_for_line(stdin)
+        answer = stdin.readline()
+    finally:
+        if not answer.endswith("\n"):  # the input ended, or Ctrl-C: what comes next gets a line of its own
+            stdout.write("\n")
+            stdout.flush()
+    return answer
 
 
 if sys.platform != "win32":

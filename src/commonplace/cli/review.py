@@ -70,16 +70,31 @@ def _review(call: Call) -> int:
         raise Usage("--pin needs --accept or --reject")
     with call.open() as book:
         if args.accept is not None or args.reject is not None or args.edit is not None:
+            _name_link(call, book)
             stored = _judge(call, book)
             if not call.answer(stored):
+                what = shown(f"the link {stored.key} {args.rel} {args.to}" if args.rel else stored.key)
                 into = f" into {shown(stored.scope)}" if stored.action == MOVED else ""
-                call.screen.line(f"{'Rejected' if args.reject else 'Accepted'} {shown(stored.key)}{into}.")
+                call.screen.line(f"{'Rejected' if args.reject else 'Accepted'} {what}{into}.")
             return DONE
         waiting = book.review()
         if call.answer({"waiting": waiting}):
             return DONE if waiting else NOTHING
         asks = call.stdin.isatty() and call.screen.tty and not args.list
         return _ask_all(call, book, waiting) if asks else _show_all(call, waiting)
+
+
+def _name_link(call: Call, book: Book) -> None:
+    """Where a key alone means a link of the memory, judge that one by its name, which the answer then has."""
+    args = call.args
+    key = args.accept or args.reject
+    if key is None or args.rel or args.pin or args.text is not None or args.into is not None:
+        return
+    if not book.context.is_person:
+        return  # the verb says first whether this caller may judge
+    link = verbs.review.find_waiting_link(book.context, key, args.scope)
+    if link is not None:
+        args.rel, args.to = link.rel, link.to
 
 
 def _judge(call: Call, book: Book) -> StoreResult:

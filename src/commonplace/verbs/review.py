@@ -14,7 +14,7 @@ from commonplace.guard.secrets import check_secrets
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import AmbiguousKey, Conflict, InvalidField, NotFound
-from commonplace.model.memory import CAPTURED, PIN_PROPOSED, WAITING, Entry, Link, Relation, Status, Trust
+from commonplace.model.memory import CAPTURED, PIN_PROPOSED, WAITING, Entry, Link, Memory, Relation, Status, Trust
 from commonplace.model.results import Proposal, StoreResult
 from commonplace.model.scope import GLOBAL, Scope, ScopeKind
 from commonplace.text.fence import REFERENCE, fence
@@ -90,7 +90,7 @@ def review(context: BookContext, _: NoRequest) -> list[Proposal]:
 
     One queue for everything that waits: memories, links and pins. At a terminal you are asked about each one; with
     --list, or without a terminal, the queue is only shown. --accept and --reject judge one by name: the memory if it
-    waits, else the proposal to pin it.
+    waits, else the proposal to pin it, else its link that waits.
 
     A proposal needs no --scope unless two scopes have one with its key. What conversations taught is proposed for the
     project, and goes to the trash after 30 days without a verdict. --into accepts into another scope. What is accepted
@@ -137,8 +137,12 @@ def accept(context: BookContext, request: AcceptRequest) -> StoreResult:
         if request.into is not None:
             raise InvalidField("A link stays with its memory.", hint="Leave `into` out, or accept the memory itself.")
         return _judge_link(context, RejectRequest(key, scope, request.rel, request.to), is_accepted=True)
-    if request.content is None and request.into is None and _is_pin(context, request):
-        return judge_pin(context, key, find_proposal(context, key, scope), is_accepted=True)
+    if request.content is None and request.into is None:
+        if _is_pin(context, request):
+            return judge_pin(context, key, find_proposal(context, key, scope), is_accepted=True)
+        link = find_waiting_link(context, key, scope)
+        if link is not None:
+            return _judge_link(context, RejectRequest(key, scope, link.rel, link.to), is_accepted=True)
     entry = None
     if request.content is not None:
         entry = new_entry(context, request.content)
@@ -156,6 +160,9 @@ def reject(context: BookContext, request: RejectRequest) -> StoreResult:
         return _judge_link(context, request, is_accepted=False)
     if _is_pin(context, request):
         return judge_pin(context, key, find_proposal(context, key, request.scope), is_accepted=False)
+    link = find_waiting_link(context, key, request.scope)
+    if link is not None:
+        return _judge_link(context, request._replace(rel=link.rel, to=link.to), is_accepted=False)
     rejected: list[str] = []
 
     def discard(unit: Unit) -> lifecycle.ChangeResult:
@@ -207,10 +214,31 @@ def _is_pin(context: BookContext, request: AcceptRequest | RejectRequest) -> boo
     """Return whether a verdict is on a pin: it says so, or the memory itself does not wait and its pin was proposed."""
     if request.pin:
         return True
-    target = find_proposal(context, request.key, request.scope)
-    view = context.view_for(target, is_verdict=True)
-    memory = lookup.load(context.memories, view, target, context.folder(target), request.key)
+    memory = _load(context, request.key, request.scope)
     return memory is not None and memory.meta.pin == PIN_PROPOSED and memory.meta.status not in WAITING
+
+
+def find_waiting_link(context: BookContext, key: str, scope: str | None) -> Link | None:
+    """Return the link of a memory that a verdict on its key means; None where the memory itself waits, or no link does.
+
+    Raise AmbiguousKey if several wait.
+    """
+    memory = _load(context, key, scope)
+    if memory is None or memory.meta.status in WAITING:
+        return None
+    links = [link for link in memory.meta.links if link.status == Status.PROPOSED]
+    if not links or any(entry.trust is Trust.EXTERNAL for entry in memory.entries):
+        return None
+    if len(links) > 1:
+        names = " and ".join(f"{link.rel} {link.to}" for link in links)
+        raise AmbiguousKey(f"Several links of {key!a} wait: {names}.", hint="Name one by its rel and its to.")
+    return links[0]
+
+
+def _load(context: BookContext, key: str, scope: str | None) -> Memory | None:
+    target = find_proposal(context, key, scope)
+    view = context.view_for(target, is_verdict=True)
+    return lookup.load(context.memories, view, target, context.folder(target), key)
 
 
 def _judge(context: BookContext, target: Scope, action: Callable[[Unit], lifecycle.ChangeResult]) -> StoreResult:

@@ -34,6 +34,8 @@ _WINDOWS_WORD = lazy(r'"([^"]*)"|(\S+)')
 _POWERSHELL_WORD = lazy(r"'((?:[^']|'')*)'")
 _SERVER_FLAGS = ("--read-only",)
 _SERVER_OPTIONS = ("--agent", "--root", "--role", "--project", "--session", "--protocol", "--tools")
+_RUNNER = lazy(r"(?:uvx?|pipx)(?:\.exe)?")
+_PYTHON = lazy(r"(?:uvx?|py|python[\d.]*)(?:\.exe)?")
 _HOST_NAME = lazy(r"[a-z0-9][a-z0-9-]*")
 
 
@@ -180,6 +182,16 @@ def is_root_option(words: Sequence[str]) -> bool:
     return not words or (len(words) == 2 and words[0] == "--root" and _is_absolute(words[1]))
 
 
+def _split_launcher(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return what `split_program` does, where a person starts our server by a Python, uv or pipx of theirs."""
+    for place in range(1, len(words) - 1):
+        if words[place : place + 2] == [_PROGRAM, "mcp"]:
+            launcher, before = ntpath.basename(words[0]), words[place - 1]
+            is_ours = _PYTHON.fullmatch(launcher) if before == "-m" else _RUNNER.fullmatch(launcher)
+            return (_PROGRAM, list(words[place + 1 :])) if is_ours and not before.endswith(".py") else ("", [])
+    return "", []
+
+
 class ServerCall(NamedTuple):
     """The options of `commonplace mcp` in an entry that we, `mcp add` of a host, or a person wrote."""
 
@@ -189,9 +201,13 @@ class ServerCall(NamedTuple):
 
 
 def parse_server(words: Sequence[object]) -> ServerCall | None:
-    """Return the options of a command that starts our MCP server; None for any other command."""
+    """Return the options of a command that starts our MCP server; None for any other command.
+
+    A person may start it in more ways than `find_commands` does: with another Python, `uv run`, or `pipx run`.
+    """
     texts = [word for word in words if isinstance(word, str)]
     name, rest = split_program(texts)
+    name, rest = (name, rest) if name else _split_launcher(texts)
     if len(texts) != len(words) or name != _PROGRAM or rest[:1] != ["mcp"]:
         return None
     found, more = {"--agent": "", "--root": ""}, []

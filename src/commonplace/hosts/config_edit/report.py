@@ -28,7 +28,8 @@ _Place = tuple[str, tuple[str | None, ...]]  # a file, and the path of an entry 
 _Entries = Sequence[tuple[Part, object]]
 _SECONDS = 20  # for a program to print its version: a busy machine is slow
 _ON_PATH = f"Put `commonplace` on your PATH (`uv tool install {DISTRIBUTION}`): these files start it by its name."
-_BY_HAND = "Repair by hand what the message names: connecting again would change nothing."
+_BY_HAND = "Mend by hand what the message names; connecting again would change nothing."
+_SWITCHED_OFF = "Switch it on in that file, or in the program; connecting again leaves it as you have it."
 _ASKS = {"commonplace": "--version", "commonplace-hook": "--help"}
 
 
@@ -107,7 +108,7 @@ def _report_scope(host: Host, target: Target, found: _Entries, checked: Checked)
     repair = _make_command(host, target, has_protocol=has_protocol)
     problems: dict[str, str] = {}  # with the file of each
     programs: dict[tuple[str, ...], None] = {}
-    is_found_by_name = False  # a program that does not work
+    hint = _BY_HAND
     for part, given in found:
         value = read_value(part, given)
         for words in find_programs(value):
@@ -115,9 +116,10 @@ def _report_scope(host: Host, target: Target, found: _Entries, checked: Checked)
             problem = _check_program(words, target, checked)
             if problem:
                 problems[f"{_find_path(part)} starts {words[0]}, {problem}."] = _find_path(part)
-                is_found_by_name = is_found_by_name or not os.path.isabs(words[0])
+                hint = hint if os.path.isabs(words[0]) else _ON_PATH
         if isinstance(value, dict) and (value.get("enabled") is False or value.get("disabled") is True):
             problems[f"The server is switched off in {_find_path(part)}."] = _find_path(part)
+            hint = _SWITCHED_OFF
     needed = (part for part in build_parts(host, target) if not (isinstance(part, ConfigEntry) and part.companion_of))
     if not set(map(_find_place, needed)) <= {_find_place(part) for part, _ in found}:
         problems["Some of our entries are missing or out of date."] = _find_path(found[0][0])
@@ -132,7 +134,7 @@ def _report_scope(host: Host, target: Target, found: _Entries, checked: Checked)
         works=not problems,
         problems=tuple(problems),
         repair=repair if helps else "",
-        hint="" if helps or not problems else _ON_PATH if is_found_by_name else _BY_HAND,
+        hint="" if helps or not problems else hint,
         path=next(iter(problems.values()), _find_path(found[0][0])),
     )
 
