@@ -20,7 +20,7 @@ from commonplace.index.values import EntryCandidate
 from commonplace.model.scope import ScopeKind
 from commonplace.recall.candidates import find_stems, find_text_stems, make_time_key
 from commonplace.recall.query import is_journal
-from commonplace.recall.ranking import ScoredCandidate
+from commonplace.recall.ranking import BEST_BY_WORDS, ScoredCandidate
 
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
@@ -28,15 +28,12 @@ if TYPE_CHECKING:
 Notes = dict[int, tuple[EntryCandidate, frozenset[str]]]
 """Lone notes by number, earliest first, each with its telling words."""
 _CONTRADICTS = "contradicts"
-MIN_SAME = 0.5  # of the share of words plus half the cosine, for two notes to be about one thing
-COSINE_WEIGHT = 0.5
-EXTRA_WORDS = 4  # telling words that a hit is taken to have besides its own: two of three in common are chance
+MIN_SAME = 0.85  # the share of a note's words that a later one has, plus their cosine: then it is about the same thing
 MAX_TEXT = 500  # characters
 _NO_WORDS = frozenset[str]()
 MAX_ALIKE = 9  # entries that a new one is compared with, itself included
 SERIES = 5  # of these that it overtakes, or that overtake it: then they are alike on purpose, and all hold
 _FOR_ALL = frozenset(f"/memories/{kind}" for kind in ScopeKind if not kind.has_id)
-ASSUMED_COSINE = 0.5  # where one of them has no vector
 
 
 def add_later(
@@ -92,8 +89,8 @@ def _find_later_than(no: int, notes: Notes, cosines: Mapping[int, float]) -> Ent
         links = _find_links(hit, other)
         if _CONTRADICTS in links:
             return other
-        shared = len(said & words) / (len(said) + EXTRA_WORDS)
-        same = shared + COSINE_WEIGHT * cosines.get(other.no, ASSUMED_COSINE)
+        shared = len(said & words) / max(1, len(said))
+        same = shared + cosines.get(other.no, BEST_BY_WORDS)  # where one of them has no vector
         if shared and same >= MIN_SAME and not links:
             found.append((same, other))
     found.sort(key=lambda pair: -pair[0])
