@@ -23,7 +23,8 @@ from commonplace.text.words import (
     cut_ending,
     estimate_tokens,
     normalize_words,
-    significant_stems,
+    significant_words,
+    stem,
 )
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def find_stems(candidate: EntryCandidate) -> frozenset[str]:
 @lru_cache(maxsize=2_048)
 def find_text_stems(text: str) -> frozenset[str]:
     """Return the stems of a text's telling words."""
-    return frozenset(significant_stems(text))
+    return frozenset(map(stem, significant_words(text)))
 
 
 def measure_coverage(candidate: EntryCandidate, words: Sequence[Sequence[str]]) -> float:
