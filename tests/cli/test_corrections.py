@@ -71,6 +71,17 @@ def test_an_agent_over_mcp_proposes_it_too(book: Path) -> None:
     assert list_waiting() == []
 
 
+def test_what_supersedes_is_settled() -> None:
+    """Where one of the two then supersedes the other, whichever it is, nothing is left to judge."""
+    for key, other in (("new", "old"), ("old", "new")):
+        fine("store", OLD, "--key", "old")
+        fine("store", NEW, "--key", "new")
+        assert list_waiting() == [("new", "contradicts", "old")]
+        fine("link", key, "supersedes", other)
+        assert list_waiting() == []
+        fine("clear", "project", "--yes")
+
+
 def test_nothing_is_proposed_where_nothing_is_to_judge() -> None:
     """Not where the caller decided, repeats itself, adds a turn of a conversation, or says the same at length."""
     fine("store", OLD, "--key", "old")
