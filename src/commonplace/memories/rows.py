@@ -70,7 +70,7 @@ def row_of(
     outside = outside or path.top == TREE.top
     newest_id = _printable(newest.id) if newest is not None else ""
     ident, tags = _printable(meta.id), tuple(dict.fromkeys(map(_printable, meta.tags)))
-    proposed_links = sum([link.status == "proposed" for link in meta.links]) + (meta.pin == PIN_PROPOSED)
+    proposed_links = len(meta.waiting_links) + (meta.pin == PIN_PROPOSED)
     line = note_line(name, mark_external(summary) if outside else summary)
     sort = f"{sort_topic(tags[0]) if tags else ''}{sort_name(name)}"
     created, updated = note.dates

@@ -104,6 +104,17 @@ class Meta(NamedTuple):
     links: tuple[Link, ...] = ()
     pin: str = ""  # proposed: an agent asks for `pinned`, and a person has not decided; rejected: they said no
 
+    @property
+    def waiting_links(self) -> tuple[Link, ...]:
+        """The links that wait for a verdict. Where one memory supersedes the other, a contradiction is settled."""
+        settled = {link.to for link in self.links if link[::3] == (Relation.SUPERSEDES, Status.ACTIVE)}
+        return tuple(
+            link
+            for link in self.links
+            if link.status == Status.PROPOSED
+            and (link.rel != Relation.CONTRADICTS or not (self.status is Status.SUPERSEDED or link.to in settled))
+        )
+
 
 class Memory(NamedTuple):
     """One memory as a caller gets it: the parsed note, where it is, and the revision that was read."""

@@ -23,7 +23,8 @@ from commonplace.text.words import (
     cut_ending,
     estimate_tokens,
     normalize_words,
-    significant_stems,
+    significant_words,
+    stem,
 )
 
 if TYPE_CHECKING:
@@ -120,13 +121,14 @@ def list_labels(candidate: EntryCandidate) -> list[str]:
 
 def find_stems(candidate: EntryCandidate) -> frozenset[str]:
     """Return the stems of an entry's telling words, of its key and of its tags."""
-    labels = [label.replace("-", " ").replace("_", " ") for label in list_labels(candidate)]
-    return _find_stems(" ".join([*labels, candidate.entry.text]))
+    labels = " ".join(list_labels(candidate)).replace("-", " ").replace("_", " ")
+    return find_text_stems(labels) | find_text_stems(candidate.entry.text)
 
 
-@lru_cache(maxsize=1_024)
-def _find_stems(text: str) -> frozenset[str]:
-    return frozenset(significant_stems(text))
+@lru_cache(maxsize=2_048)
+def find_text_stems(text: str) -> frozenset[str]:
+    """Return the stems of a text's telling words."""
+    return frozenset(map(stem, significant_words(text)))
 
 
 def measure_coverage(candidate: EntryCandidate, words: Sequence[Sequence[str]]) -> float:

@@ -10,17 +10,17 @@ notes that each begin with an identifier which the other lacks are about two thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from posixpath import split
 from typing import TYPE_CHECKING
 
 from commonplace.index.port import Transaction
 from commonplace.index.values import EntryCandidate
 from commonplace.model.scope import ScopeKind
-from commonplace.recall.candidates import find_stems, make_time_key
+from commonplace.recall.candidates import find_stems, find_text_stems, make_time_key
 from commonplace.recall.query import is_journal
-from commonplace.recall.ranking import ScoredCandidate
-from commonplace.text.words import fingerprint
+from commonplace.recall.ranking import BEST_BY_WORDS, ScoredCandidate
 
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
@@ -28,14 +28,12 @@ if TYPE_CHECKING:
 Notes = dict[int, tuple[EntryCandidate, frozenset[str]]]
 """Lone notes by number, earliest first, each with its telling words."""
 _CONTRADICTS = "contradicts"
-MIN_SAME = 0.5  # of the share of words plus half the cosine, for two notes to be about one thing
-COSINE_WEIGHT = 0.5
-EXTRA_WORDS = 4  # telling words that a hit is taken to have besides its own: two of three in common are chance
+MIN_SAME = 0.85  # the share of a note's words that a later one has, plus their cosine: then it is about the same thing
 MAX_TEXT = 500  # characters
+_NO_WORDS = frozenset[str]()
 MAX_ALIKE = 9  # entries that a new one is compared with, itself included
 SERIES = 5  # of these that it overtakes, or that overtake it: then they are alike on purpose, and all hold
 _FOR_ALL = frozenset(f"/memories/{kind}" for kind in ScopeKind if not kind.has_id)
-ASSUMED_COSINE = 0.5  # where one of them has no vector
 
 
 def add_later(
@@ -51,52 +49,63 @@ def add_later(
     a strong hit, by way of that hit, is strong too.
     """
     notes = _sort_notes(candidates)
+    named = _find_later([hit.candidate.no for hit in hits[:limit]], notes, vectors)
+    named |= _find_later([later.no for later in named.values()], notes, vectors)
     scored = {hit.candidate.no: hit for hit in hits}
     placed: dict[int, ScoredCandidate] = {}
     for hit in hits[:limit]:
-        later = _find_later(hit.candidate, notes, vectors)
+        later = named.get(hit.candidate.no)
         pair = [hit._replace(later=later)]
         if later is not None:
             beside = scored.get(later.no) or ScoredCandidate(later, 0.0, {}, is_strong=False)
             beside = beside._replace(is_strong=beside.is_strong or hit.is_strong)
-            pair.insert(0 if placed else 1, beside._replace(later=_find_later(later, notes, vectors)))
+            pair.insert(0 if placed else 1, beside._replace(later=named.get(later.no)))
         for item in pair:
             placed.setdefault(item.candidate.no, item)
     return list(placed.values())
 
 
 def _sort_notes(candidates: Iterable[EntryCandidate]) -> Notes:
-    """Return the lone notes among some candidates, earliest first, each with its telling words."""
-    return {item.no: (item, find_stems(item)) for item in sorted(filter(_is_lone, candidates), key=make_time_key)}
+    """Return the lone notes among some candidates, earliest first, each with its telling words.
+
+    A long one has none here: the minutes of two meetings have many words in common, and correct nothing.
+    """
+    lone = sorted(filter(_is_lone, candidates), key=make_time_key)
+    return {item.no: (item, find_stems(item) if len(item.entry.text) <= MAX_TEXT else _NO_WORDS) for item in lone}
 
 
-def _find_later(hit: EntryCandidate, notes: Notes, vectors: EntryVectors | None) -> EntryCandidate | None:
-    """Return which of some notes is later than a hit among them, and most surely about the same; None if none is."""
+def _find_later(numbers: Sequence[int], notes: Notes, vectors: EntryVectors | None) -> dict[int, EntryCandidate]:
+    """Return for some of the notes which of all is later, and most surely about the same; nothing where none is."""
+    likeness = vectors.find_alike(numbers, notes, len(notes)) if vectors is not None else {}
+    found = {no: _find_later_than(no, notes, likeness.get(no, {})) for no in numbers if no in notes}
+    return {no: later for no, later in found.items() if later is not None}
+
+
+def _find_later_than(no: int, notes: Notes, cosines: Mapping[int, float]) -> EntryCandidate | None:
+    """Return which of some notes is later than one of them, whose cosines to the others are given."""
+    hit, said = notes[no]
     found: list[tuple[float, EntryCandidate]] = []
-    for other, words in reversed(notes.values()) if hit.no in notes else ():
-        if other.no == hit.no:
-            break
+    for other, words in takewhile(lambda note: note[0].no != no, reversed(notes.values())):
         links = _find_links(hit, other)
         if _CONTRADICTS in links:
             return other
-        said, is_own = notes[hit.no][1], (other.folder, other.name) == (hit.folder, hit.name)
-        # Where one is long, the minutes of two meetings have many words in common, and correct nothing.
-        length = max(len(hit.entry.text), len(other.entry.text))
-        if (shared := len(said & words)) and not (links or is_own or length > MAX_TEXT):
-            found.append((shared / (len(said) + EXTRA_WORDS), other))
-    cosines = vectors.measure_likeness(hit.no, [other.no for _, other in found]) if vectors is not None else {}
-    found = [(shared + COSINE_WEIGHT * cosines.get(other.no, ASSUMED_COSINE), other) for shared, other in found]
-    found.sort(key=lambda item: -item[0])
-    return next((other for same, other in found if same >= MIN_SAME and not _is_beside(hit, other)), None)
+        shared = len(said & words) / max(1, len(said))
+        same = shared + cosines.get(other.no, BEST_BY_WORDS)  # where one of them has no vector
+        if shared and same >= MIN_SAME and not links:
+            found.append((same, other))
+    found.sort(key=lambda pair: -pair[0])
+    return next((other for _, other in found if not _is_beside(hit, other)), None)
 
 
 def _is_beside(hit: EntryCandidate, other: EntryCandidate) -> bool:
-    """Return whether two notes say the same in the same words, or are about two things that are named alike."""
+    """Return whether two notes are of one memory, say the same in the same words, or are about two things that are
+    named alike."""
     from commonplace.recall import duplicates  # noqa: PLC0415 - few come so far
 
     texts = hit.entry.text, other.entry.text
     tests = (duplicates.has_other_identifier, duplicates.has_other_subject)
-    return len(set(map(fingerprint, texts))) == 1 or any(test(*texts) for test in tests)
+    is_own = (other.folder, other.name) == (hit.folder, hit.name)
+    return is_own or len(set(map(find_text_stems, texts))) == 1 or any(test(*texts) for test in tests)
 
 
 def _is_lone(item: EntryCandidate) -> bool:
@@ -122,7 +131,7 @@ def find_linked_entries(
 
 def _find_links(one: EntryCandidate, other: EntryCandidate) -> set[str]:
     """Return the relations of the links that join the memories of two entries, whichever has them."""
-    if not any(item.row is not None and item.row.linked for item in (one, other)):
+    if not ((one.row is not None and one.row.linked) or (other.row is not None and other.row.linked)):
         return set()
     (place, name), (other_place, other_name) = _name_memory(one), _name_memory(other)
     if place != other_place and name.partition("/")[0] == other_name.partition("/")[0]:
@@ -150,18 +159,20 @@ def compare_new(reading: Transaction, vectors: EntryVectors, new: Sequence[int])
     entry of a series, as the notes of each sprint are, overtakes nothing. `SemanticIndex` calls this with what was
     embedded last, and the index keeps the answer: what an agent is told unasked is chosen by hooks, without vectors.
     """
-    alike = vectors.find_alike(new, MAX_ALIKE)
+    lone = vectors.list_lone()
+    alike = vectors.find_alike(lone & {*new}, lone, MAX_ALIKE)
     notes = _sort_notes(reading.candidates(sorted({other for others in alike.values() for other in others})))
     found = dict.fromkeys(new, 0)
     pairs: list[tuple[int, int]] = []
     series: set[int] = set()
     for no in sorted(alike.keys() & notes.keys()):
         overtaken = []
-        for other in alike[no]:
+        for other, cosine in alike[no].items():
             pair = {each: note for each, note in notes.items() if each in (no, other)}
-            earlier, later = next(iter(pair.values()))[0], next(reversed(pair.values()))[0]
-            if _is_seen_with(earlier, later) and _find_later(earlier, pair, vectors) is not None:
-                overtaken.append((earlier.no, later.no))
+            earlier, later = next(iter(pair)), next(reversed(pair))
+            is_seen = _is_seen_with(notes[earlier][0], notes[later][0])
+            if is_seen and _find_later_than(earlier, pair, {later: cosine}) is not None:
+                overtaken.append((earlier, later))
         if len(overtaken) < SERIES:
             pairs += overtaken
         else:  # nor does one of them overtake another: the first two looked like a correction

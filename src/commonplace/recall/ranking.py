@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.values import EntryCandidate
 from commonplace.model.lazy import lazy
+from commonplace.model.memory import Trust
 from commonplace.recall.candidates import (
     FoundEntry,
     get_memory_id,
@@ -43,7 +44,7 @@ BOTH = {
     "nearness": 0.01,  # of its scope
     "usage": 0.01,
 }
-LONE = {"meaning": 1.0, "words": 0.035}  # the cosine, and bm25 for each word of the question
+LONE = {"words": 0.035}  # bm25 for each word of the question, beside the cosine
 CONVERSATION = {
     "own": 0.53,  # what the turn says, by words and meaning
     "thread": 0.30,  # the best of what its conversation says
@@ -57,11 +58,10 @@ BAND = 0.1  # share of a score: notes within it of the first count as equal, and
 STRONG_MARGIN = 0.18  # above the fifth best
 MIN_FIFTH = 0.2  # the least that is assumed for the fifth best: a small book may have fewer, or nothing near
 LONG_TEXT = 4_000  # characters: the model reads about a quarter of that
-_MAX_QUESTION_WORDS = 25  # words: a longer text with a question mark at its end also says something
 _MANY_USES = 10
+_MAX_QUESTION_WORDS = 25  # words: a longer text with a question mark at its end also says something
 _MARKS = "?!.,;: "  # around a question
 _QUESTION_END = lazy(r"\?[\s\"'”’)]*\Z")
-_TRUST = {"human": 1.0, "external": -1.0}
 
 
 class ScoredCandidate(NamedTuple):
@@ -100,7 +100,7 @@ class Scorer:
         for no, entry in found.items():
             meaning = self._guesses[no] if entry.cosine is None else entry.cosine
             words = entry.words / max(1, len(parsed.terms.words))
-            self._parts[no] = _weigh(LONE, {"meaning": meaning, "words": words})
+            self._parts[no] = {"meaning": meaning, **_weigh(LONE, {"words": words})}
             if entry.thread is not None:
                 own[no] = OWN_WORDS * entry.words / most_words + (1 - OWN_WORDS) * max(0.0, (meaning - low) / spread)
         self._turn_scale = 1.0
@@ -122,7 +122,7 @@ class Scorer:
             if "meaning" in parts and not self._has_meaning:  # then it counts how many of the question's words it has
                 parts["meaning"] *= measure_coverage(item, self._parsed.terms.words)
             elif "meaning" in parts and len(text) > LONG_TEXT:  # of which the model reads the beginning only
-                parts["meaning"] = max(parts["meaning"], LONE["meaning"] * self._guesses[item.no])
+                parts["meaning"] = max(parts["meaning"], self._guesses[item.no])
             parts = {name: value for name, value in parts.items() if value}
             scored.append(ScoredCandidate(item, round(sum(parts.values()), 6), parts))
         return sorted(
@@ -152,7 +152,7 @@ class Scorer:
 
     def _measure_both(self, item: EntryCandidate, uses: Mapping[str, int]) -> dict[str, float]:
         """Return the parts that notes and turns have in common."""
-        parsed, folders = self._parsed, self._folders
+        parsed, folders, trust = self._parsed, self._folders, item.entry.trust
         nearer = takewhile(lambda folder: not f"{item.folder}/".startswith(f"{folder}/"), folders)
         # With the numbers behind letters, as the index has them: 2041 is in ERR2041.
         text = fold_text(append_numbers(" \n ".join([item.entry.text, *list_labels(item)])))
@@ -161,7 +161,7 @@ class Scorer:
             "named": _measure_share(text, parsed.identifiers),
             "when": float(parsed.span is not None and parsed.span.start <= get_time(item) < parsed.span.end),
             "superseded": float(item.status == "superseded"),
-            "trust": _TRUST.get(item.entry.trust.value, 0.0),
+            "trust": float(trust is Trust.HUMAN) - (trust is Trust.EXTERNAL),
             "nearness": 1 - len([*nearer]) / max(1, len(folders)),
             "usage": min(1.0, uses.get(get_memory_id(item), 0) / _MANY_USES),
         }

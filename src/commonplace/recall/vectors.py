@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from commonplace.embed.port import Vectors
 
+Likeness = Mapping[int, Mapping[int, float]]
+"""The cosines of some entries to others, by the numbers of both."""
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
 _MOMENT = 40  # characters of a moment that are compared: who wrote a file by hand may have written more
 
@@ -83,7 +85,7 @@ class EntryVectors:
         """Return the cosine of each entry to a vector; None if there is nothing to compare."""
         if not (self._rows and vector.any()):
             return None
-        cosines = np.round(_multiply(self._matrix, vector) / self._lengths, _DIGITS)
+        cosines = np.round(_multiply(vector[None], self._matrix)[0] / self._lengths, _DIGITS)
         return np.maximum.reduceat(cosines, self._firsts)
 
     def find_nearest(self, question: RecallQuery, limit: int) -> Iterator[FoundEntry]:
@@ -116,29 +118,26 @@ class EntryVectors:
         places = {number: self._places[number] for number in numbers if number in self._places}
         return dict(zip(places, self._cosines[list(places.values())].tolist(), strict=True))
 
-    def measure_likeness(self, one: int, others: Iterable[int]) -> Mapping[int, float]:
-        """Return the cosines of an entry to others, by number; an entry without a vector is left out."""
-        known = [number for number in (one, *others) if number in self._places]
-        if one not in known:
+    def list_lone(self) -> set[int]:
+        """Return the numbers of the lone entries that are said today."""
+        return {row.no for row in self._rows if row.thread is None and row.today}
+
+    def find_alike(self, numbers: Iterable[int], others: Iterable[int], limit: int) -> Likeness:
+        """Return for each of some entries the others that are nearest to it, with their cosines."""
+        ours, theirs = ([no for no in some if no in self._places] for some in (numbers, others))
+        if not (ours and theirs):
             return {}
-        vectors = self._take_vectors(known)
-        return dict(zip(known, np.round(_multiply(vectors, vectors[0]), _DIGITS).tolist(), strict=True))
+        cosines = np.round(_multiply(self._take_vectors(ours), self._take_vectors(theirs)), _DIGITS)
+        best = np.argpartition(-cosines, min(limit, len(theirs)) - 1, axis=1)[:, :limit]
+        nearest = np.take_along_axis(cosines, best, axis=1).tolist()
+        found = zip(ours, best.tolist(), nearest, strict=True)
+        return {no: dict(zip([theirs[at] for at in places], row, strict=True)) for no, places, row in found}
 
     def _take_vectors(self, numbers: Iterable[int]) -> Vectors:
         """Return the vectors of some entries; of a text in passages that of the first."""
         firsts = self._firsts[[self._places[number] for number in numbers]]
         vectors: Vectors = np.divide(self._matrix[firsts], self._lengths[firsts, None], dtype=np.float32)
         return vectors
-
-    def find_alike(self, numbers: Iterable[int], limit: int) -> dict[int, list[int]]:
-        """Return for each of some lone entries the lone ones that are said today and nearest to it, itself included."""
-        lone = [row.no for row in self._rows if row.thread is None and row.today]
-        few = {*lone}.intersection(numbers)
-        if not few:
-            return {}
-        cosines = np.round(self._take_vectors(few) @ self._take_vectors(lone).T, _DIGITS)
-        best = np.argpartition(-cosines, min(limit, len(lone)) - 1, axis=1)[:, :limit].tolist()
-        return {no: [lone[at] for at in places] for no, places in zip(few, best, strict=True)}
 
     def find_neighbours(self) -> Mapping[int, Sequence[int]]:
         """Return the entries just before and after each one in its conversation, by number."""
@@ -162,8 +161,8 @@ def unpack_halves(data: bytes) -> NDArray[np.int8]:
     return numbers.reshape(-1)
 
 
-def _multiply(rows: NDArray[Any], vector: Vectors) -> Vectors:
-    """Return the dot product of each row with a vector."""
+def _multiply(ones: NDArray[Any], others: NDArray[Any]) -> Vectors:
+    """Return the dot product of each row with each other row."""
     # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
-    products: Vectors = np.einsum("ij,j->i", rows, vector)
+    products: Vectors = np.einsum("ij,kj->ik", ones, others)
     return products

@@ -267,11 +267,11 @@ class _SharedConnection:
         with self._lock:
             connection = self._connected()
             runner = partial(_run_query, connection)
-            if self._mode is AccessMode.READ:
-                return work(runner)
-            if self._path:
+            is_read = self._mode is AccessMode.READ
+            if self._path and not is_read:
                 check_room(os.path.dirname(self._path))
-            connection.execute("BEGIN IMMEDIATE")
+            # Outside a transaction each of the sixty queries of a recall would lock and release the file.
+            connection.execute("BEGIN" if is_read else "BEGIN IMMEDIATE")
             try:
                 answer = work(runner)
                 connection.execute("COMMIT")

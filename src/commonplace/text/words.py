@@ -131,6 +131,7 @@ def split_words(text: str) -> list[str]:
     return _PART.findall(text.lower())
 
 
+@lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Return about the stem that the index makes of an English word: enough to tell which terms a text has."""
     if not word.isalpha():  # a word with a digit in it has no other forms

@@ -115,11 +115,7 @@ def review(context: BookContext, _: NoRequest) -> list[Proposal]:
         if memory is None:
             continue
         about = (Status.PROPOSED.value, item.shown_summary, row.updated)
-        proposals += [
-            Proposal("link", *place, *about, link.rel, link.to)
-            for link in memory.meta.links
-            if link.status == Status.PROPOSED
-        ]
+        proposals += [Proposal("link", *place, *about, link.rel, link.to) for link in memory.meta.waiting_links]
         if memory.meta.pin == PIN_PROPOSED and context.is_person:  # a coordinator may not judge it
             proposals.append(Proposal("pin", *place, *about))
     return proposals

@@ -15,11 +15,11 @@ from commonplace.memories import lifecycle, relations
 from commonplace.memories.rows import name_link_target, split_key
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField
-from commonplace.model.memory import PIN_PROPOSED, Entry, check_tag, read_type
+from commonplace.model.memory import PIN_PROPOSED, Entry, Link, Status, check_tag, read_type
 from commonplace.model.names import check_key
 from commonplace.model.results import SimilarMemory, StoreResult
 from commonplace.model.scope import Scope
-from commonplace.recall.duplicates import find_near_duplicates, is_same_text
+from commonplace.recall.duplicates import CONTRADICTS, find_near_duplicates, is_same_text
 from commonplace.text.naming import make_key
 from commonplace.vault.paths import BookPath
 from commonplace.verbs.changing import (
@@ -40,6 +40,7 @@ from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import ROWS, change_schema, make_tool, render_change
 from commonplace.verbs.verb import IF_REVISION, SCOPE, TYPE, Access, Arg, check_request, verb
 
+_MAX_CORRECTION = 500  # characters
 _MAX_SHOWN = 5  # similar memories in an answer
 _MAX_SAME_WORDS = 20  # memories with just the same words that are compared
 _MAX_NEAR = 6  # memories that share most words: a store may not cost much more than its two files
@@ -151,7 +152,6 @@ def store(context: BookContext, request: StoreRequest) -> StoreResult:
             f"{named!a} cannot supersede itself.", hint="Leave the key out, or replace its text with mode replace."
         )
     check_secrets(target.id or "")
-    folders, similar = context.folders_to_search(None), list[SimilarMemory]()
     with open_units(context, target, place) as opened:
         unit, there = opened[target], opened[place]
         if named:
@@ -166,11 +166,32 @@ def store(context: BookContext, request: StoreRequest) -> StoreResult:
         # The index does not know yet what is being stored, nor that anything is superseded by it.
         own = [split_key(unit.folder, result.key)]
         own += [split_key(there.folder, named)] if action == "supersede" else []
-        commit_first(target, opened, lambda: similar.extend(_find_similar(context, request.content, folders, own)))
+        similar = _find_similar(context, request.content, context.folders_to_search(None), own)
+        if request.decision is None and result.action != "unchanged":
+            result = _propose_contradiction(unit, result, request, similar)
+        commit_first(target, opened)
         if draft.labels.pin == PIN_PROPOSED and unit.get(result.key).note.meta.pin == PIN_PROPOSED:
             result = result._replace(notice=" ".join(filter(None, [result.notice, _PIN_WAITS])))
     _mark_stored(context)
-    return result._replace(similar=tuple(similar)) if similar else result
+    return result._replace(similar=tuple(similar))
+
+
+def _propose_contradiction(
+    unit: Unit, result: StoreResult, request: StoreRequest, similar: Sequence[SimilarMemory]
+) -> StoreResult:
+    """Link a short note to the memory that it contradicts most clearly, for a person to judge; return what was stored.
+
+    What was judged before, or waits, stays as it is. Long notes that have words in common seldom contradict each other.
+    """
+    other = next((item for item in similar if item.relation == CONTRADICTS), None)
+    if other is None or request.thread is not None or len(request.content) > _MAX_CORRECTION:
+        return result
+    is_here = other.scope is result.scope
+    if is_here and unit.find(other.key) is None:  # in another scope of this kind, which a link cannot name
+        return result
+    to = other.key if is_here else name_link_target(other.scope.value, other.key)
+    relations.add_links(unit, result.key, [Link(CONTRADICTS, to, "commonplace", Status.PROPOSED.value)])
+    return result._replace(revision=unit.get(result.key).revision)
 
 
 @verb(

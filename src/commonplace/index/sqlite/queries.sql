@@ -285,7 +285,7 @@ WITH best (no, rank) AS (
     SELECT rowid, bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5) AS rank FROM entry_words
     WHERE entry_words MATCH ? ORDER BY rank LIMIT ?
 )
-SELECT e.no, e.folder, e.thread, e.author, -best.rank FROM best CROSS JOIN entry e ON e.no = best.no AND e.space = ?;
+SELECT e.no, e.folder, e.thread, e.author, -best.rank FROM best CROSS JOIN entry e INDEXED BY entry_place ON e.no = best.no AND e.space = ?;
 
 -- name: search_window
 -- The same among the current entries of some folders and a time, which are left out before the best are chosen.
