@@ -12,6 +12,7 @@ from commonplace.index.values import EntryInterval, Window
 from commonplace.model.memory import Entry
 from commonplace.model.scope import LOCAL
 from commonplace.text.words import query_terms
+from tests.depth import examples
 from tests.index.conformance import HERE, put, row
 from tests.stateful.books import digest
 from tests.strategies import STAMP
@@ -61,6 +62,7 @@ def test_a_reading_that_fails_leaves_the_index_free(tmp_path: Path) -> None:
         assert "kettle" in reading.rows(HERE)
 
 
+@examples(100, quick=15)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.lists(_turns, max_size=3)), min_size=2, max_size=6))
 def test_words_beside_a_turn_do_not_depend_on_what_was_before(changes: list[tuple[str, list[EntryInterval]]]) -> None:
     """However the notes of a conversation were changed, copied or ended, its words are those of an index that is built

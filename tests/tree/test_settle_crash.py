@@ -24,7 +24,9 @@ from tests.tree.crash_points import (
 from tests.tree.settle_checks import check_rows, count_sealed, find_faults, node_rows
 from tests.tree.settle_scenes import LATER, SCENES, make_scenes, settle
 
-POINTS = depths(2, 4, None)  # of each scene in `make test` and `make deep`; every one in the long form
+QUICK = ("first", "deletion", "revival")  # the scenes of `make test`
+POINTS = {name: depths(2, 4, None)[name not in QUICK :] for name in SCENES}
+"""How many points of each scene are tried in `make test` and `make deep`; every one in the long form."""
 LEAST = {
     "first": 500, "growth": 100, "deletion": 300, "documents": 60, "forgotten": 250, "years": 650, "topics": 250,
     "dormancy": 50, "revival": 110,
@@ -75,8 +77,14 @@ def differences(found: dict[str, bytes], wanted: dict[str, bytes]) -> dict[str, 
     return {path: (found.get(path), wanted.get(path)) for path in paths if found.get(path) != wanted.get(path)}
 
 
-@pytest.mark.parametrize("points", POINTS)
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize(
+    ("name", "points"),
+    [
+        pytest.param(name, *one.values, id=f"{name}-{one.id}", marks=one.marks)
+        for name, points in POINTS.items()
+        for one in points
+    ],
+)
 def test_a_killed_settle_is_run_again(
     tmp_path: Path, name: str, points: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
