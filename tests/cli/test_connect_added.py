@@ -212,6 +212,10 @@ def test_a_server_for_another_book_is_left_beside_ours(home: Path) -> None:
     assert config.read_text().startswith(text) and "[mcp_servers.commonplace]" in config.read_text()
     fine("disconnect", "codex")
     assert config.read_text() == text
+    config.write_text(table.format("memory", ""))
+    fine("connect", "codex", "--root", str(home / "other"))
+    assert fine("connect", "codex")["action"] == "unchanged"
+    assert "[mcp_servers.memory]" in config.read_text() and "[mcp_servers.commonplace]" in config.read_text()
 
 
 def test_the_book_of_an_added_server_in_one_word_is_that_of_the_hooks(home: Path) -> None:

@@ -208,3 +208,9 @@ def test_a_diff_cannot_move_the_cursor(home: Path) -> None:
     outcome = run("connect", "cursor", "--dry-run")
     assert "\x1b" not in outcome.out
     assert "  // \\u{001b}[31mred\n" in outcome.out
+
+
+def test_what_two_hosts_share_is_said(home: Path) -> None:
+    """Copilot CLI and VS Code read the same hooks: connecting either says so, and connecting both says it once."""
+    assert run("connect", "copilot", "vscode").out.count("gets the brief twice") == 1
+    assert "gets the brief twice" in run("connect", "vscode").out

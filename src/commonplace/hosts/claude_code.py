@@ -1,9 +1,10 @@
 """Claude Code 2.1: a plugin of ours in its skills folder, which it loads by itself. Nothing goes into any settings.
 
 A plugin in `skills/commonplace` of `~/.claude` (or `CLAUDE_CONFIG_DIR`), or of the project's `.claude`, which it
-loads by itself as `commonplace@skills-dir`; one in a project after the folder is trusted. Your settings.json and
-.claude.json are not touched. With `--protocol`, tool calls on its own memory files are watched; its path filter
-(`if`) keeps every other call from starting a process. Timeouts are in seconds.
+loads by itself as `commonplace@skills-dir`; one in a project after the folder is trusted. Your settings.json is
+not touched; in .claude.json and a project's .mcp.json only a server of ours that `claude mcp add` wrote. With
+`--protocol`, tool calls on its own memory files are watched; its path filter (`if`) keeps every other call from
+starting a process. Timeouts are in seconds.
 """
 
 import os

@@ -1,12 +1,21 @@
 """GitHub Copilot CLI: a server in mcp-config.json, hooks in a file of our own.
 
 `mcp-config.json` and `hooks/commonplace.json` in `~/.copilot` (or `COPILOT_HOME`); for a project `.mcp.json` and
-`.github/hooks/commonplace.json`. What its prompt hook prints is dropped. Timeouts are in seconds. VS Code reads the
-same hook files: connect one of the two in a place, or a session gets the brief twice.
+`.github/hooks/commonplace.json`. What its prompt hook prints is dropped. Timeouts are in seconds.
 """
 
 from commonplace.hosts.config_edit.commands import quote_for_powershell, quote_for_shell
-from commonplace.hosts.config_edit.parts import NAME, SECONDS, ConfigEntry, Hook, Host, Part, Target, make_json_file
+from commonplace.hosts.config_edit.parts import (
+    NAME,
+    SECONDS,
+    WITH_COPILOT,
+    ConfigEntry,
+    Hook,
+    Host,
+    Part,
+    Target,
+    make_json_file,
+)
 
 
 def build_parts(target: Target) -> list[Part]:
@@ -42,4 +51,5 @@ HOST = Host(
         Hook("pre-compact", "preCompact"),
     ),
     build_parts=build_parts,
+    notes=(WITH_COPILOT,),
 )

@@ -1,14 +1,14 @@
 """Visual Studio Code: a server in mcp.json, hooks in a file of our own, in the shape of Claude Code's.
 
 `mcp.json` (in `.vscode` of a project, or in `Code/User` of your settings) and `commonplace-vscode.json` in
-`.github/hooks` or `~/.copilot/hooks`. Timeouts are in seconds. It also reads the hook files of Copilot CLI: connect
-one of the two in a place, or a session gets the brief twice.
+`.github/hooks` or `~/.copilot/hooks`. Timeouts are in seconds.
 """
 
 from commonplace.hosts.config_edit.parts import (
     CLAUDE_HOOKS,
     NAME,
     SECONDS,
+    WITH_COPILOT,
     ConfigEntry,
     Host,
     Part,
@@ -48,4 +48,5 @@ HOST = Host(
     folders=(".vscode", ".config/Code", "Library/Application Support/Code", "AppData/Roaming/Code"),
     hooks=CLAUDE_HOOKS,
     build_parts=build_parts,
+    notes=(WITH_COPILOT,),
 )

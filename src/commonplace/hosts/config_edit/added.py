@@ -98,7 +98,8 @@ def _is_same_server(value: object, host: Host, target: Target) -> bool:
     """Return whether the entry of a server does what ours would."""
     call = find_server(value)
     is_same = call is not None and not call.more and call.agent in (None, host.name)
-    return is_same and find_roots(value) <= {target.commands.root}
+    root = target.commands.root
+    return is_same and find_roots(value) == ({root} if root else set())
 
 
 def find_enabled(settings: Mapping[str, Any], member: str, path: str, remove: str) -> InstalledPlugin | None:

@@ -44,7 +44,7 @@ def plan_connect(host: Host, target: Target) -> list[FileChange]:
     kept = find_kept_root(host, target)
     named = target._replace(commands=target.commands._replace(root=kept)) if kept else target
     wanted = build_parts(host, named)
-    return _refuse_unwritable([plan_file(*item) for item in _read_files(host, target, wanted)])
+    return _refuse_unwritable([plan_file(*item) for item in _read_files(host, named, wanted)])
 
 
 def plan_by_hand(host: Host, target: Target) -> list[FileChange]:

@@ -95,7 +95,8 @@ def read(base: str, file: str, limits: tuple[str, ...] = ()) -> FileSnapshot:
             if stat is None:
                 return snapshot
             if stat.kind is not FileKind.FILE:
-                raise HostFileUnusable(f"{snapshot.path} is a link or not a file; it was not changed.", hint=_BY_HAND)
+                message = f"{snapshot.path} is a folder, a link or no regular file; it was not changed."
+                raise HostFileUnusable(message, hint=_BY_HAND)
             if stat.size > _MOST_BYTES:
                 raise HostFileUnusable(f"{snapshot.path} is too large to be a configuration.")
             data, stat = folder.read(name)

@@ -56,6 +56,10 @@ CLAUDE_HOOKS = (  # under the names of Claude Code, which other hosts took over
 )
 # A turn that was interrupted has no Stop. Claude Code allows 1.5 seconds, Codex 3.
 SESSION_END = Hook("session-end", "SessionEnd", seconds=1)
+WITH_COPILOT = (  # a note of both
+    "VS Code runs the hooks of Copilot CLI, too: connect one of the two in a place, or a session there gets the brief "
+    "twice."
+)
 AGENT_HOOKS = (Hook("session-start", "agentSpawn"), Hook("prompt", "userPromptSubmit"))  # of Amazon Q and Kiro 2
 
 
