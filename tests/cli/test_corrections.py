@@ -71,6 +71,16 @@ def test_an_agent_over_mcp_proposes_it_too(book: Path) -> None:
     assert list_waiting() == []
 
 
+def test_undo_takes_it_back_with_the_text() -> None:
+    """Where the text that contradicts was added to a memory, undo leaves nothing to judge."""
+    fine("store", OLD, "--key", "old")
+    fine("store", "Ida keeps bees.", "--key", "new")
+    fine("store", NEW, "--key", "new")
+    assert list_waiting() == [("new", "contradicts", "old")]
+    fine("undo", "new")
+    assert list_waiting() == []
+
+
 def test_what_supersedes_is_settled() -> None:
     """Where one of the two then supersedes the other, whichever it is, nothing is left to judge."""
     for key, other in (("new", "old"), ("old", "new")):

@@ -212,7 +212,8 @@ def _find_undone(unit: Unit, key: str, found: StoredNote) -> tuple[Note, str, st
     ident, change = found.note.meta.id, before[-1].action if before else ""
     if newest > came and (not before or newest > before[-1].id):
         note, change = found.note.without_newest(), "appended"
-        note = note.with_meta(note.meta._replace(summary=_preceding(found.note, note)))
+        links = tuple(link for link in note.meta.links if not link.is_found)  # what the text that goes contradicted
+        note = note.with_meta(note.meta._replace(summary=_preceding(found.note, note), links=links))
     elif note is not None and _is_last_outside(unit, key, before[-1]):  # its id may be lost or another's
         ident = "" if unit.is_copy(found) else ident
     elif note is None or not _is_earlier(unit, note.meta, found.note.meta):

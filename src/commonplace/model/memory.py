@@ -71,6 +71,11 @@ class Link(NamedTuple):
     origin: str = "agent"
     status: str = "active"
 
+    @property
+    def is_found(self) -> bool:
+        """Whether a store found it by itself, and no person judged it yet."""
+        return (self.origin, self.status) == ("commonplace", Status.PROPOSED)
+
 
 class Entry(NamedTuple):
     """One dated statement inside a memory. `id` is empty for text that a person wrote by hand."""
