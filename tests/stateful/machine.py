@@ -100,11 +100,15 @@ class Checked(RuleBasedStateMachine):
             assert [item for item in found if word in item[2]] == wanted == found[: len(wanted)]
 
     def check_history(self, book: Book, root: Path) -> None:
+        """What a key ever said is in its history, or kept of another memory that had the key before."""
         for place in self.model.past.keys() | self.model.trash.keys():
             wanted = self.model.aside(place)
             if wanted:
-                revisions = book.history(place[1], place[0])
-                held = b"".join((root / item.path.lstrip("/")).read_bytes() for item in revisions)
+                scope = FOLDERS[place[0]].relative_to("memories")
+                paths = [root / item.path.lstrip("/") for item in book.history(place[1], place[0])]
+                for kept in ("history", "trash"):
+                    paths += (root / ".commonplace" / kept / scope / place[1]).glob("*.md")
+                held = b"".join(path.read_bytes() for path in paths)
                 assert [word for text in wanted for word in WORD.findall(text) if word.encode() not in held] == []
 
     def on_disk(self, word: str) -> bool:
