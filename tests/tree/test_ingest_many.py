@@ -259,5 +259,6 @@ def run_killed(most: int, root: Path, path: Path) -> subprocess.CompletedProcess
 
 
 def names(root: Path) -> set[str]:
-    """Return the paths of all files below tree/."""
-    return {str(path.relative_to(root)) for path in (root / "tree").rglob("*") if path.is_file()}
+    """Return the paths of all files below tree/, but for sub-pages: they split when enough new lines have gathered."""
+    files = (path.relative_to(root) for path in (root / "tree").rglob("*") if path.is_file())
+    return {str(path) for path in files if "_index" not in path.parts}
