@@ -314,10 +314,10 @@ def find_agent_host(environment: Mapping[str, str]) -> tuple[str, str] | None:
 
 def ask(question: str, stdin: TextIO, stdout: TextIO) -> str:
     """Return the line that was typed, with its end; empty at the end of input. Ctrl-C raises at any moment."""
-    stdout.write(question)
-    stdout.flush()
     answer = ""
     try:
+        stdout.write(question)
+        stdout.flush()
         if sys.platform != "win32":  # a Windows console ends a read by itself, and its select knows only sockets
             _wait_for_line(stdin)
         answer = stdin.readline()
