@@ -113,7 +113,7 @@ class SemanticIndex:
             end, least = self._clock() + seconds, _LEAST_TEXTS if isinstance(self.embedder, ModelEmbedder) else 1
         done = 0
         try:
-            if self.count_pending():
+            if self.has_pending():
                 before = self.total - self.waiting
                 while size := max(self._fit_batch(end - self._clock()), int(done < least)):
                     number = self._embed_batch(size, keep)
@@ -129,7 +129,7 @@ class SemanticIndex:
             while self._compare_some(keep) and self._clock() < end:
                 pass
             if done:
-                self.count_pending()
+                self.has_pending()
         return done
 
     def _fit_batch(self, seconds: float) -> int:
@@ -140,14 +140,20 @@ class SemanticIndex:
             self._batch_limit, int(min(seconds, _MAX_BATCH_SECONDS) / max(self._seconds_per_text, _LEAST_SECONDS))
         )
 
-    def count_pending(self) -> int:
-        """Return how many entries have no vector of this model yet: `waiting`; if any, of how many is in `total`."""
+    def has_pending(self) -> bool:
+        """Return whether an entry has no vector of this model yet; `waiting` and `total` say how many of how many."""
         with self._index.reading(self._space) as reading:
             self.waiting = 0
             if reading.unembedded(self._model, 1):  # else there is nothing to say, and to count takes a while
                 embedded, self.total = reading.count_embedded(self._model)
                 self.waiting = self.total - embedded
-        return self.waiting
+        return bool(self.waiting)
+
+    def count_pending(self) -> int:
+        """Return how many entries have no vector of this model yet."""
+        with self._index.reading(self._space) as reading:
+            embedded, total = reading.count_embedded(self._model)
+        return total - embedded
 
     def embed_some(self) -> bool:
         """Embed and store a small batch; return whether there was one. For a thread beside the calls.

@@ -43,7 +43,7 @@ def recall_at_prompt(
     if semantic is not None:
         try:
             with suppress(StorageError):  # the vectors cannot be stored now: those there are will do
-                if semantic.count_pending() and seconds:
+                if semantic.has_pending() and seconds:
                     semantic.embed_pending(seconds)
             return recall_for_prompt(sources, prompt, told, now, semantic=semantic)
         except EmbedderError as error:
