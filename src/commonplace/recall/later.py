@@ -10,7 +10,7 @@ notes that each begin with an identifier which the other lacks are about two thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
 from posixpath import split
 from typing import TYPE_CHECKING
@@ -49,8 +49,9 @@ def add_later(
     a strong hit, by way of that hit, is strong too.
     """
     notes = _sort_notes(candidates)
-    named = _find_later([hit.candidate.no for hit in hits[:limit]], notes, vectors)
-    named |= _find_later([later.no for later in named.values()], notes, vectors)
+    firsts = [hit.candidate.no for hit in hits[:limit]]
+    named = _find_later(firsts, notes, vectors)
+    named |= _find_later({later.no for later in named.values()}.difference(firsts), notes, vectors)
     scored = {hit.candidate.no: hit for hit in hits}
     placed: dict[int, ScoredCandidate] = {}
     for hit in hits[:limit]:
@@ -74,7 +75,7 @@ def _sort_notes(candidates: Iterable[EntryCandidate]) -> Notes:
     return {item.no: (item, find_stems(item) if len(item.entry.text) <= MAX_TEXT else _NO_WORDS) for item in lone}
 
 
-def _find_later(numbers: Sequence[int], notes: Notes, vectors: EntryVectors | None) -> dict[int, EntryCandidate]:
+def _find_later(numbers: Collection[int], notes: Notes, vectors: EntryVectors | None) -> dict[int, EntryCandidate]:
     """Return for some of the notes which of all is later, and most surely about the same; nothing where none is."""
     likeness = vectors.find_alike(numbers, notes, len(notes)) if vectors is not None else {}
     found = {no: _find_later_than(no, notes, likeness.get(no, {})) for no in numbers if no in notes}
