@@ -173,7 +173,7 @@ class DigestPages:
         space, index_of = self._tree.memories.space, self._tree.memories.index
         self._follow_basis()
         with self._tree.reading() as index:
-            marked = index.changed_hours()
+            marked, state = index.changed_hours(), self._tree.tell_state(index)
         if not marked:
             return False
         hours: list[str] = []
@@ -202,7 +202,8 @@ class DigestPages:
         for at in range(0, len(periods), _WRITTEN):
             self._write(periods[at : at + _WRITTEN])
         with index_of.transaction(space) as index:
-            index.unmark_hours(hours)
+            if self._tree.tell_state(index) == state:  # else another process saw an edit: look again
+                index.unmark_hours(hours)
         return True
 
     def _follow_basis(self) -> None:
