@@ -11,7 +11,7 @@ knows what no page has yet. What a person adds to a page stays.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
@@ -124,8 +124,10 @@ class DigestReader:
 
     def is_read_alike(self, index: Transaction) -> bool:
         """Return whether what is kept of days was worked out for this time zone and this user."""
-        known = json.loads(index.days(_BASIS, _BASIS).get(_BASIS, "{}"))
-        return all(known.get(name, value) == value for name, value in self.basis.items()) and bool(known)
+        known: Mapping[str, str] = {}
+        with suppress(ValueError):
+            known = json.loads(index.days(_BASIS, _BASIS).get(_BASIS, "{}"))
+        return bool(known) and all(known.get(name, value) == value for name, value in self.basis.items())
 
     def make(self, index: Transaction, day: date, only: Collection[str] | None = None) -> DayDigest:
         """Return what happened on a day, from its units."""
