@@ -216,7 +216,7 @@ class DigestPages:
                 return
         with self._tree.memories.index.transaction(self._tree.memories.space) as index:
             if not self._reader.is_read_alike(index):
-                known = [date.fromisoformat(day) for day in index.days("0001", "9999-12-30")]
+                known = [date.fromisoformat(day) for day in index.list_days("0001", "9999-12-30")]
                 near = {day + step * _DAY for day in known for step in (-1, 0, 1) if day > date.min}
                 index.mark_hours([f"{day}T12" for day in near])
             index.put_day(_BASIS, basis)

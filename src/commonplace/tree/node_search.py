@@ -99,7 +99,9 @@ class NodeReader:
         kind = _PARTS[period.kind]
         parts = dict.fromkeys(period_of(kind, day) for day in period.days())
         with self._tree.reading() as index:
-            known = {date.fromisoformat(day) for day in index.days(period.start.isoformat(), period.end.isoformat())}
+            known = {
+                date.fromisoformat(day) for day in index.list_days(period.start.isoformat(), period.end.isoformat())
+            }
             known |= self.digests.find_changed(index, period)
         return [digest_id(part) for part in parts if any(part.start <= day <= part.end for day in known)]
 
