@@ -504,6 +504,7 @@ class NodeConformance:
             assert list(change.days("2026-11-15", "2026-11-16").items()) == [
                 ("2026-11-15", "other"), ("2026-11-16", "of 2026-11-16"),
             ]  # fmt: skip
+            assert change.list_days("2026-11-15", "2026-11-16") == ["2026-11-15", "2026-11-16"]
             change.put_day("2026-11-15", "")
             change.put_day("2030-01-01", "")
             assert [*change.days("2026-11-14", "2030-12-31")] == ["2026-11-14", "2026-11-16"]

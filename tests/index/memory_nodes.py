@@ -329,6 +329,9 @@ class MemoryNodes(ABC):
     def days(self, first: str, last: str) -> Mapping[str, str]:
         return {day: data for day, data in sorted(self._state.days.items()) if first <= day <= last}
 
+    def list_days(self, first: str, last: str) -> Sequence[str]:
+        return [*self.days(first, last)]
+
     def put_day(self, day: str, data: str) -> None:
         if data:
             self._state.days[day] = data

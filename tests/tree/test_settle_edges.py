@@ -7,14 +7,17 @@ import shutil
 from collections.abc import Callable
 from itertools import chain, repeat
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 
 from commonplace import Book
 from commonplace.model.errors import NotFound
+from commonplace.tree.digests import DigestPages
 from commonplace.tree.seal import Sealer
 from commonplace.tree.settle import settle
+from commonplace.tree.topics import TopicPages
 from commonplace.vault.paths import KEEPER, resolve
 from commonplace.vault.port import ANY, Write
 from commonplace.verbs import tree_sources
@@ -73,6 +76,13 @@ def drop_databases(root: Path) -> None:
         path.unlink()
 
 
+def put_in_place(path: Path, text: str) -> None:
+    """Replace a file as editors do."""
+    other = path.with_name("other")
+    other.write_text(text)
+    other.replace(path)
+
+
 def unit_files(root: Path) -> list[Path]:
     """Return the files of the messages of the source `mail`."""
     return sorted(path for path in (root / "tree" / "mail").glob("20*/*.md") if path.name != "index.md")
@@ -112,9 +122,7 @@ def test_a_question_that_was_answered_later_is_open_no_longer(root: Path, tmp_pa
     files = settle_and_check(root)
     drop_databases(root)
     assert settle_and_check(root) == files
-    other = file.with_name("other")
-    other.write_text(asked)
-    other.replace(file)
+    put_in_place(file, asked)
     settle_and_check(root)
     assert ["Questions to you" in page.read_text() for page in pages] == [True] * 3
 
@@ -134,6 +142,32 @@ def test_the_pages_follow_who_the_user_is(root: Path, tmp_path: Path) -> None:
         book.tree_settle()
     assert "Questions to you" in page.read_text()
     files = settle_and_check(root)
+    drop_databases(root)
+    assert settle_and_check(root) == files
+
+
+@pytest.mark.parametrize("pages", [DigestPages, TopicPages])
+def test_an_edit_that_is_seen_while_pages_are_written_is_not_lost(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: Any
+) -> None:
+    """Another process sees an edit of a message while the pages of its day and topics are written, when its mark is
+    there already: the pages say the edit in the end, as with an index that is built anew."""
+    with Book.open(root) as book:
+        book.ingest(write_mails(tmp_path, topic_mails(0, "OPS-7", SPRING)))
+    file, write, edits = unit_files(root)[0], pages._write, list[int]()
+
+    def write_meanwhile(*arguments: object) -> None:
+        if not edits:
+            edits.append(1)
+            put_in_place(file, file.read_text().replace("answer number", "reply number"))
+            with Book.open(root) as other:
+                open_tree(other.context).freshen()
+        write(*arguments)
+
+    put_in_place(file, file.read_text().replace("waits for", "still waits for"))
+    monkeypatch.setattr(pages, "_write", write_meanwhile)
+    files = settle_and_check(root)
+    assert edits and any(b"reply number" in data for path, data in files.items() if "/digest/" in path)
     drop_databases(root)
     assert settle_and_check(root) == files
 

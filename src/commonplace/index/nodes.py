@@ -167,5 +167,8 @@ class NodeQueries(Protocol):
     def days(self, first: str, last: str) -> Mapping[str, str]:
         """Return what is kept of the days from one to another, by day."""
 
+    def list_days(self, first: str, last: str) -> Sequence[str]:
+        """Return the days from one to another of which something is kept, without reading it."""
+
     def put_day(self, day: str, data: str) -> None:
         """Keep what happened on a day; empty: nothing."""

@@ -137,7 +137,6 @@ def find_words(text: str) -> list[str]:
 def read_cues(text: str, words: Sequence[str], occurred: str) -> Cues:
     """Return what `find_cues` does, for a caller that has the words of the sentence."""
     dates = _find_days(text, words, occurred)
-    is_joke = _JOKE.search(text) is not None
     is_question = ("?" in text or "？" in text or "؟" in text) and _QUESTION_MARK.search(text) is not None
     if not text.isascii() and DENSE_RUN.search(text):
         return _read_east(text, dates, is_question=is_question)
@@ -152,11 +151,12 @@ def read_cues(text: str, words: Sequence[str], occurred: str) -> Cues:
             if len(phrase) > 1 and (start < 0 or tuple(words[start : start + len(phrase)]) != phrase):
                 continue
             if kind == _DECIDES:
-                found[kind] = found[kind] or not (is_joke or _is_denied(words, start, start + len(phrase)))
+                found[kind] = found[kind] or not _is_denied(words, start, start + len(phrase))
             else:
                 found[kind] = found[kind] or kind != _ASKS or start <= 1
     if is_question or found[_ASKS]:
         return Cues(asks=True, dates=dates)
+    found[_DECIDES] = found[_DECIDES] and _JOKE.search(text) is None
     if found[_DECIDES] and _QUOTED.search(text):  # what is quoted, somebody else decided, or another time
         unquoted = _QUOTED.sub(" ", text)
         found[_DECIDES] = read_cues(unquoted, find_words(unquoted), occurred).decides

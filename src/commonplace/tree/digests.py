@@ -11,7 +11,7 @@ knows what no page has yet. What a person adds to a page stays.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from commonplace.model.names import short_hash
 from commonplace.text.frontmatter import Frontmatter, Writable, get_region, put_region
 from commonplace.text.notes import Note
 from commonplace.tree.admission import is_one_of
-from commonplace.tree.digest import DayDigest, DigestLine, merge_digests
+from commonplace.tree.digest import DayDigest, merge_digests
 from commonplace.tree.digest_day import make_day_digest
 from commonplace.tree.digest_page import render_digest
 from commonplace.tree.labels import THREAD
@@ -43,7 +43,7 @@ MOST_DAYS = 3_660  # of a window
 _WRITTEN = 50  # pages in one unit of work
 _MOST_DAYS = 366  # that are looked at in one round
 HOUR = len("2026-11-15T09")
-_MOST_ANSWERS = 200  # messages of a thread after a question, or before an answer, that are looked at
+_EVERYTHING = 1_000_000_000
 _DAY = timedelta(days=1)
 _BASIS = ""  # in the place of a day, the index keeps for which time zone and user its days are worked out
 _SAMPLES = [date(year, month, 1) for year in (1990, 2000, 2010, 2020, 2030) for month in (1, 4, 7, 10)]
@@ -105,11 +105,13 @@ class DigestReader:
 
     def leave_out_answered(self, index: Transaction, digest: DayDigest) -> DayDigest:
         """Return a digest without the questions to the user that they answered later, also after its period."""
-        return digest._replace(questions=tuple(line for line in digest.questions if not self._is_answered(index, line)))
+        last = {thread: self._find_answer(index, thread) for thread in {line.thread for line in digest.questions}}
+        return digest._replace(questions=tuple(line for line in digest.questions if line.time >= last[line.thread]))
 
-    def _is_answered(self, index: Transaction, line: DigestLine) -> bool:
-        later = index.candidates(index.mentioning([f"{THREAD}{line.thread}"], Window((), line.time), _MOST_ANSWERS))
-        return any(unit.occurred > line.time and self._is_mine(unit) for unit in self._open_units(later))
+    def _find_answer(self, index: Transaction, thread: str) -> str:
+        """Return when the user wrote last in a thread; empty if never."""
+        units = self._open_units(index.candidates(index.mentioning([f"{THREAD}{thread}"], Window(()), _EVERYTHING)))
+        return max((unit.occurred for unit in units if self._is_mine(unit)), default="")
 
     def _is_mine(self, unit: TreeUnit) -> bool:
         return "sent" in unit.signals or is_one_of(unit.author, self._me.get(unit.source, frozenset()))
@@ -122,8 +124,10 @@ class DigestReader:
 
     def is_read_alike(self, index: Transaction) -> bool:
         """Return whether what is kept of days was worked out for this time zone and this user."""
-        known = json.loads(index.days(_BASIS, _BASIS).get(_BASIS, "{}"))
-        return all(known.get(name, value) == value for name, value in self.basis.items()) and bool(known)
+        known: Mapping[str, str] = {}
+        with suppress(ValueError):
+            known = json.loads(index.days(_BASIS, _BASIS).get(_BASIS, "{}"))
+        return bool(known) and all(known.get(name, value) == value for name, value in self.basis.items())
 
     def make(self, index: Transaction, day: date, only: Collection[str] | None = None) -> DayDigest:
         """Return what happened on a day, from its units."""
@@ -152,7 +156,7 @@ class DigestReader:
     def find_asking(self, index: Transaction, thread: str, day: date) -> set[date]:
         """Return the earlier days that have a question to the user in a thread."""
         until, _ = bounds_of(day, day)
-        numbers = index.mentioning([f"{THREAD}{thread}"], Window((), "", until), _MOST_ANSWERS)
+        numbers = index.mentioning([f"{THREAD}{thread}"], Window((), "", until), _EVERYTHING)
         hours = {unit.occurred[:HOUR] for unit in self._open_units(index.candidates(numbers))}
         known = (read_days(index, Period("day", one, one)) for one in sorted(days_of_hours(hours)))
         return {one for some in known for one, digest in some.items() if _asks_in(digest, thread) and one < day}
@@ -171,7 +175,7 @@ class DigestPages:
         space, index_of = self._tree.memories.space, self._tree.memories.index
         self._follow_basis()
         with self._tree.reading() as index:
-            marked = index.changed_hours()
+            marked, state = index.changed_hours(), self._tree.tell_state(index)
         if not marked:
             return False
         hours: list[str] = []
@@ -200,7 +204,8 @@ class DigestPages:
         for at in range(0, len(periods), _WRITTEN):
             self._write(periods[at : at + _WRITTEN])
         with index_of.transaction(space) as index:
-            index.unmark_hours(hours)
+            if self._tree.tell_state(index) == state:  # else another process saw an edit: look again
+                index.unmark_hours(hours)
         return True
 
     def _follow_basis(self) -> None:
@@ -211,7 +216,7 @@ class DigestPages:
                 return
         with self._tree.memories.index.transaction(self._tree.memories.space) as index:
             if not self._reader.is_read_alike(index):
-                known = [date.fromisoformat(day) for day in index.days("0001", "9999-12-30")]
+                known = [date.fromisoformat(day) for day in index.list_days("0001", "9999-12-30")]
                 near = {day + step * _DAY for day in known for step in (-1, 0, 1) if day > date.min}
                 index.mark_hours([f"{day}T12" for day in near])
             index.put_day(_BASIS, basis)

@@ -65,6 +65,8 @@ class NodeReader:
     def load(self, idents: Iterable[str]) -> dict[str, TreeNode]:
         """Return the nodes with these ids, by id, in their order; those that are not there are left out."""
         wanted = list(dict.fromkeys(idents))
+        if not wanted:
+            return {}
         found = self._open_summaries([ident for ident in wanted if is_node_id(ident)])
         found |= self._open_topics([ident for ident in wanted if ident.startswith(TOPIC_PREFIX)])
         found |= self._open_units([ident for ident in wanted if ident.startswith((UNIT_PREFIX, LEAF_PREFIX))])
@@ -97,7 +99,9 @@ class NodeReader:
         kind = _PARTS[period.kind]
         parts = dict.fromkeys(period_of(kind, day) for day in period.days())
         with self._tree.reading() as index:
-            known = {date.fromisoformat(day) for day in index.days(period.start.isoformat(), period.end.isoformat())}
+            known = {
+                date.fromisoformat(day) for day in index.list_days(period.start.isoformat(), period.end.isoformat())
+            }
             known |= self.digests.find_changed(index, period)
         return [digest_id(part) for part in parts if any(part.start <= day <= part.end for day in known)]
 
@@ -156,7 +160,8 @@ class NodeReader:
                 unit.id, UNIT, unit.title, unit.text, unit.occurred, unit.occurred, unit.source, 0, units=(unit.id,),
                 path=f"{unit.folder}/{unit.name}.md", author=unit.author.name or unit.author.address or None, unit=unit,
             )  # fmt: skip
-        for ident, leaf in open_leaves(self._tree, [one for one in idents if one.startswith(LEAF_PREFIX)]).items():
+        leaves = [one for one in idents if one.startswith(LEAF_PREFIX)]
+        for ident, leaf in open_leaves(self._tree, leaves).items() if leaves else ():
             first, moments = leaf.units[0], [unit.occurred for unit in leaf.units if unit.occurred]
             units = tuple(unit.id for unit in leaf.units)
             found[ident] = TreeNode(

@@ -362,6 +362,11 @@ class TreeStore:
         with self.reading() as index:
             return sum(len(index.rows(place)) for folder in folders for place in index.folders(str(folder)))
 
+    @staticmethod
+    def tell_state(index: Transaction) -> tuple[int, int]:
+        """Return what differs once units were added or taken away: a mark that was there already has to stay then."""
+        return index.vectors_dropped(), index.last_number()
+
     def note_made(self, made: Sequence[MadePage]) -> None:
         """Take the marks off pages that are as we wrote them: what is left of these, somebody else changed."""
         if made:

@@ -112,7 +112,7 @@ class TopicPages:
     def renew(self) -> bool:
         """Do a part of what is marked; return whether there was something."""
         with self._tree.reading() as index:
-            marked = index.changed_labels(_MARKED)
+            marked, state = index.changed_labels(_MARKED), self._tree.tell_state(index)
             people = self._tree.people()
             entities = {people.canonical(name) for _, name in marked if name.partition(":")[0] in TOPIC_KINDS}
             known = {row.entity: row for row in index.topic_rows(None, 1_000_000)}
@@ -126,7 +126,8 @@ class TopicPages:
             self._write(chosen[at : at + _WRITTEN], known)
         self._remove([known[entity] for entity in sorted(gone)])
         with self._tree.memories.index.transaction(self._tree.memories.space) as index:
-            index.unmark_labels([number for number, _ in marked])
+            if self._tree.tell_state(index) == state:  # else another process saw an edit: look again
+                index.unmark_labels([number for number, _ in marked])
         return bool(marked)
 
     def _is_there(self, index: Transaction, entity: str) -> bool:

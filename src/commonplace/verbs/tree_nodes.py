@@ -246,7 +246,8 @@ def make_hits(reader: NodeReader, nodes: Sequence[TreeNode], query: str, limit: 
         ranked = reader.rank(nodes, query)
     shown = ranked[:limit]
     named = {ident for node, _ in shown for ident in node.units[:_MOST_SOURCES]}
-    units = reader.load(named) if named else {}
+    units = {node.id: node for node in nodes if node.unit is not None}
+    units |= reader.load(named - units.keys())
     return tuple(_make_hit(node, found, units, query) for node, found in shown), len(nodes)
 
 

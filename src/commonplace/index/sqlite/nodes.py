@@ -166,11 +166,16 @@ class NodeRows(UnitRows):
 
     def days(self, first: str, last: str) -> Mapping[str, str]:
         """Return what is kept of the days from one to another, by day."""
-        return {day: zlib.decompress(data).decode() for day, data in self._run_here("days", first, last)}
+        found = self._run_here("days", first, last)
+        return {day: zlib.decompress(data).decode("utf-8", "surrogatepass") for day, data in found}
+
+    def list_days(self, first: str, last: str) -> Sequence[str]:
+        """Return the days from one to another of which something is kept."""
+        return self._column("list_days", first, last)
 
     def put_day(self, day: str, data: str) -> None:
         """Keep what happened on a day."""
         if data:
-            self._run_here("put_day", day, zlib.compress(data.encode()))  # a third of it, or less
+            self._run_here("put_day", day, zlib.compress(data.encode("utf-8", "surrogatepass")))
         else:
             self._run_here("drop_day", day)

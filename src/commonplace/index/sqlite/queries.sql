@@ -706,6 +706,9 @@ CROSS JOIN entry e INDEXED BY entry_place ON e.no = m.no AND e.space = ?2 WHERE 
 -- name: days
 SELECT day, data FROM day WHERE space = ? AND day >= ? AND day <= ? ORDER BY day;
 
+-- name: list_days
+SELECT day FROM day WHERE space = ? AND day >= ? AND day <= ? ORDER BY day;
+
 -- name: put_day
 INSERT INTO day (space, day, data) VALUES (?, ?, ?) ON CONFLICT (space, day) DO UPDATE SET data = excluded.data;
 

@@ -159,7 +159,7 @@ CREATE TABLE topic (
 ) WITHOUT ROWID;
 CREATE INDEX topic_file ON topic (space, folder, name);
 
--- What happened on a day, as the pages of weeks, months and years take it.
+-- What happened on a day, as the pages of weeks, months and years take it: compressed, since it repeats what units say.
 CREATE TABLE day (space TEXT NOT NULL, day TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (space, day)) WITHOUT ROWID;
 
 -- What is left to do in the tree. Whatever changes a file or a unit there leaves its mark in the same transaction.
