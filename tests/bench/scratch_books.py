@@ -87,6 +87,8 @@ def embed_whole(book: Book) -> None:
         packed = [row.tobytes() for row in (rows * (127 / np.abs(rows).max())).round().astype(np.int8)]
         with memories.index.transaction(memories.space) as writing:
             writing.put_vectors(model, [(item.no, data) for item, data in zip(waiting, packed, strict=True)])
+            # Compared with each other, made-up ones say nothing, and in a large book that takes longer than to fill it.
+            writing.set_later(dict.fromkeys([item.no for item in waiting], 0))
     book.embed()
 
 
