@@ -68,7 +68,7 @@ def settle(
             if not rewritten:
                 break
     if sealed or digests or topics:
-        tree.renew_sizes()
+        tree.renew_sizes_locked()
     return SettleCounts(sealed, digests, topics, count_pending(tree))
 
 

@@ -188,6 +188,11 @@ class TreeStore:
                 if number and changes:
                     memories.files.apply(changes)
 
+    def renew_sizes_locked(self) -> None:
+        """Do that under the lock of the tree: what a kill leaves is then removed by whoever takes the lock next."""
+        with suppress(CommonplaceError), self.lock():
+            self.renew_sizes()
+
     def _has_target(self, line: str) -> bool:
         """Return whether there is something in the folder to which a line of the page above all sources leads."""
         name = line.rpartition("](")[2].partition("/")[0]
@@ -380,7 +385,7 @@ class TreeStore:
         """Do what a question would otherwise wait for: the words and the vectors of what is new."""
         self.label_pending()
         self.join_people()
-        self.renew_sizes()
+        self.renew_sizes_locked()
         with self.memories.index.transaction(self.memories.space) as index:
             index.fill_words()
         semantic = self.open_semantic()
