@@ -41,6 +41,14 @@ def test_a_hit_names_the_later_memory(tmp_path: Path) -> None:
         assert first.later == ("project/cellar-pump", "cellar-pump", NEW, PUMP)
 
 
+def test_one_word_of_a_short_note_is_chance(tmp_path: Path) -> None:
+    """A later note that shares one of the two telling words of a short one is about something else."""
+    with opened(tmp_path / "book") as book:
+        book.store("The zebra is striped.", key="zebra", occurred=OLD)
+        book.store("The emu is new, and faster than the zebra.", key="emu", occurred=NEW)
+        assert list_later(book, "zebra") == {"zebra": None, "emu": None}
+
+
 def test_every_surface_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tool has it in its data and its text, the command line in its text and its JSON."""
     recall = next(tool for tool in TOOLS if tool.name == "memory_recall")

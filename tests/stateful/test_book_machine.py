@@ -225,7 +225,8 @@ class BookMachine(Checked):
             return
         self.path(to).parent.mkdir(parents=True, exist_ok=True)
         self.path(place).rename(self.path(to))
-        self.edited |= {to} if place in self.edited else set()
+        # Onto a key whose note was deleted unseen: the book sees an edit, and `undo` may mean either note.
+        self.edited |= {to} if place in self.edited or to in self.deleted else set()
         self.deleted |= {place} if place in self.edited else set()  # what was edited and renamed unseen
         self.model.notes[to] = self.model.notes.pop(place)
 

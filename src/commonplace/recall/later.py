@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 Notes = dict[int, tuple[EntryCandidate, frozenset[str]]]
 """Lone notes by number, earliest first, each with its telling words."""
 _CONTRADICTS = "contradicts"
-MIN_SAME = 0.85  # the share of a note's words that a later one has, plus their cosine: then it is about the same thing
+MIN_SAME = 0.8  # the share of a note's words that a later one has, plus their cosine: then it is about the same thing
+EXTRA_WORDS = 2  # that a note is taken to have besides its own: of two telling words, one in common is chance
 MAX_TEXT = 500  # characters
 _NO_WORDS = frozenset[str]()
 MAX_ALIKE = 9  # entries that a new one is compared with, itself included
@@ -90,7 +91,7 @@ def _find_later_than(no: int, notes: Notes, cosines: Mapping[int, float]) -> Ent
         links = _find_links(hit, other)
         if _CONTRADICTS in links:
             return other
-        shared = len(said & words) / max(1, len(said))
+        shared = len(said & words) / (len(said) + EXTRA_WORDS)
         same = shared + cosines.get(other.no, BEST_BY_WORDS)  # where one of them has no vector
         if shared and same >= MIN_SAME and not links:
             found.append((same, other))

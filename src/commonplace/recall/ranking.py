@@ -58,7 +58,6 @@ BAND = 0.1  # share of a score: notes within it of the first count as equal, and
 STRONG_MARGIN = 0.18  # above the fifth best
 MIN_FIFTH = 0.2  # the least that is assumed for the fifth best: a small book may have fewer, or nothing near
 LONG_TEXT = 4_000  # characters: the model reads about a quarter of that
-_MANY_USES = 10
 _MAX_QUESTION_WORDS = 25  # words: a longer text with a question mark at its end also says something
 _MARKS = "?!.,;: "  # around a question
 _QUESTION_END = lazy(r"\?[\s\"'”’)]*\Z")
@@ -163,7 +162,7 @@ class Scorer:
             "superseded": float(item.status == "superseded"),
             "trust": float(trust is Trust.HUMAN) - (trust is Trust.EXTERNAL),
             "nearness": 1 - len([*nearer]) / max(1, len(folders)),
-            "usage": min(1.0, uses.get(get_memory_id(item), 0) / _MANY_USES),
+            "usage": 1 - 1 / (1 + uses.get(get_memory_id(item), 0)),  # the first use counts most
         }
 
 
