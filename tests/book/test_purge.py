@@ -135,3 +135,20 @@ def test_no_trace_is_left(acts: list[str], leftovers: set[str], is_forgotten: bo
             assert book.forget("animal", purge=True).action == "purged"
             assert holds(root, WORD) == []
         assert holds(root, WORD) == []
+
+
+def test_a_hand_written_note_that_was_renamed_leaves_no_trace(root: Path) -> None:
+    """A note without an id was deleted by hand, restored and renamed: its purge takes what its old key kept, too."""
+    folder = root / "memories" / "global"
+    with open_book(root) as book:
+        book.store("Something else.", "other", scope="global")
+    (folder / "animal.md").write_text(f"{TEXT}\n", encoding="utf-8")
+    with open_book(root) as book:
+        assert book.list(scope="global")
+    (folder / "animal.md").unlink()
+    with open_book(root) as book:
+        assert book.restore("animal", "global").action == "restored"
+    (folder / "animal.md").rename(folder / "beast.md")
+    with open_book(root) as book:
+        book.forget("beast", "global", purge=True)
+        assert not holds(root, WORD)

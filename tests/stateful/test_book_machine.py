@@ -225,8 +225,10 @@ class BookMachine(Checked):
             return
         self.path(to).parent.mkdir(parents=True, exist_ok=True)
         self.path(place).rename(self.path(to))
-        # Onto a key whose note was deleted unseen: the book sees an edit, and `undo` may mean either note.
-        self.edited |= {to} if place in self.edited or to in self.deleted else set()
+        # A renamed note keeps its history, which the model has by key: tests/book/test_renamed.py has what `undo` does
+        # then. Onto a key whose note was deleted unseen, the book sees an edit, and `undo` may mean either note.
+        if place in self.edited or to in self.deleted or self.model.past.get(place):
+            self.edited.add(to)
         self.deleted |= {place} if place in self.edited else set()  # what was edited and renamed unseen
         self.model.notes[to] = self.model.notes.pop(place)
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from commonplace.memories.history import (
+    OldVersion,
     format_records,
     key_of_past,
     list_renamed,
     list_versions,
+    past_keys,
     read_records,
     records_path,
     tombstone,
 )
 from commonplace.memories.lifecycle import ChangeResult, check_revision, is_held, read_old_meta
-from commonplace.memories.unit import Unit
+from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import NotFound
 from commonplace.vault.port import Write
 
@@ -44,6 +46,18 @@ def purge_renamed(unit: Unit, key: str, idents: Collection[str]) -> set[str]:
     return {key_of_past(unit.folder, item.path) for item in renamed}
 
 
+def _find_same_text(unit: Unit, note: StoredNote) -> list[OldVersion]:
+    """Return the old versions with just the text of a note that has no id, under keys that have no note now: its file
+    was renamed by hand."""
+    if note.note.meta.id:
+        return []
+    files, folder = unit.memories.files, unit.folder
+    gone = [key for key in past_keys(files, folder) if unit.find(key) is None]
+    return [
+        item for key in gone for item in list_versions(files, folder, key) if note.revision.startswith(item.revision)
+    ]
+
+
 def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[ChangeResult, set[str], set[str]]:
     """Remove a memory from the files, the history and the trash; return the ids and the other keys it had, too.
 
@@ -62,6 +76,8 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Chan
     for item in list_versions(files, unit.folder, key):
         unit.remove_other(item.path)
     if found is not None:
+        for item in _find_same_text(unit, found):
+            unit.remove_other(item.path)
         unit.remove(found)
     records = read_records(files, unit.folder)
     if records.pop(key, None) is not None:
