@@ -151,6 +151,7 @@ def test_the_first_sentence_follows_the_greeting() -> None:
     assert first_sentence("Version 3.2 is out. Good.") == "Version 3.2 is out."
 
 
+@pytest.mark.deep
 def test_summaries_are_checked_against_the_units(tmp_path: Path) -> None:
     """Sentences are compared with the units of a real book; one that is invented, and one without a unit, are told."""
     truth = make_events_mailbox(tmp_path / "mail.mbox", messages=1_200)
@@ -197,6 +198,7 @@ def test_sentences_of_summaries_are_read(tmp_path: Path, line: str) -> None:
     assert note.level == 2 and note.children == ("L1-a", "L1-b")
 
 
+@pytest.mark.deep
 def test_a_part_that_breaks_is_said_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command measures a real book to its end; without the data of LoCoMo that part is left out and says so."""
     assert (

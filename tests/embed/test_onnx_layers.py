@@ -18,6 +18,8 @@ from commonplace.model.errors import EmbedderFailed
 from tests.embed.conformance import NOTHING, TEXTS, find_known_rows
 from tests.embed.runtimes import open_model
 
+pytestmark = pytest.mark.deep  # it embeds much
+
 onnxruntime = pytest.importorskip("onnxruntime")
 onnx_layers = pytest.importorskip("commonplace.embed.onnx_layers")
 

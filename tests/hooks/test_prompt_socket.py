@@ -32,7 +32,10 @@ from commonplace.verbs import at_prompt
 from tests.hooks.hooking import process, repository, tell, text_of
 from tests.mcp.raw import HANGS, Raw
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such sockets: hooks go by words")
+pytestmark = [
+    pytest.mark.deep,  # it starts many processes
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such sockets: hooks go by words"),
+]
 
 HOST = "claude-code"
 SERVER = ("--agent", HOST)

@@ -15,6 +15,8 @@ from commonplace import Book
 from tests.depth import depths
 from tests.mcp.raw import Raw
 
+pytestmark = pytest.mark.deep  # it starts many processes
+
 
 class _Client(threading.Thread):
     """One conversation: its own session, on a server that it shares with others."""

@@ -19,7 +19,10 @@ from commonplace.context.prompt_servers import DECLINED, PromptRequest
 from commonplace.memories.layout import find_run_folder
 from tests.mcp.raw import HANGS, LEGACY, MODERN, Raw
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such sockets")
+pytestmark = [
+    pytest.mark.deep,  # it starts many processes
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such sockets"),
+]
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ from tests.memories.reading import page_faults
 from tests.security.escapes import TARGETS, LinkCase, links, texts
 from tests.security.world import Failures, Snapshot, World, make, put_link, tree
 
+pytestmark = pytest.mark.deep  # `make security` runs it, too
+
 TEXTS, LINKS = texts(), links()
 FOLDER = BookPath("memories", "global")
 UPKEEP = (".commonplace/", "memories", "index.md", "data")

@@ -31,6 +31,8 @@ from tests.cli.calls import COMMAND
 from tests.depth import depths
 from tests.tree.conftest import MESSAGES, write_mbox
 
+pytestmark = pytest.mark.deep  # it starts many processes
+
 
 def start(root: Path, *words: str) -> subprocess.Popen[str]:
     """Start a command on a book."""

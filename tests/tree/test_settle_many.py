@@ -21,6 +21,8 @@ from tests.tree.settle_checks import check_rows, count_sealed, find_faults, node
 from tests.tree.settle_scenes import dated_mail
 from tests.tree.settle_worker import use_small_groups
 
+pytestmark = pytest.mark.deep  # it starts many processes
+
 BOOK = 10  # rounds in one book
 CHECKED = 5  # rounds after which a book is looked at, where there are many
 Worker = subprocess.Popen[str]
