@@ -281,9 +281,8 @@ def _print_findings(call: Call, group: Sequence[Finding], limit: int) -> None:
     screen, first = call.screen, group[0]
     alike = all(finding.message == first.message for finding in group)
     has_one_hint = all(finding.hint == first.hint for finding in group)
-    screen.line(
-        f"{screen.paint(first.severity, _SEVERITY_STYLES[first.severity])} {screen.paint(first.code, 'strong')}"
-    )
+    severity = screen.paint(first.severity, _SEVERITY_STYLES[first.severity])
+    screen.line(f"{severity} {screen.paint(first.code, 'strong')}")
     if alike:
         screen.block(first.message)
     if has_one_hint:
