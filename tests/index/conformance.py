@@ -298,10 +298,10 @@ class IndexConformance:
             change.fill_words()
             for limit in (1, 2, 3, 5, 9):
                 found = [match.no for match in change.search(query_terms("words"), limit)]
-                ids = {item.no: item.recorded.entry.id for item in change.candidates(found)}
+                ids = {item.no: item.entry.id for item in change.candidates(found)}
                 assert sorted(ids[number] for number in found) == ["e1", "e2", "e3", "e4", "e5"][:limit]
                 latest = change.latest_entries(limit)
-                assert [item.recorded.entry.id for item in latest] == ["e5", "e4", "e3", "e2", "e1"][:limit]
+                assert [item.entry.id for item in latest] == ["e5", "e4", "e3", "e2", "e1"][:limit]
 
     def test_count_matches_counts_today_in_the_folders_it_is_told(self, index: Index) -> None:
         """Only entries that are still said, and only those in the folders asked for or below, are counted, and no
@@ -398,10 +398,10 @@ class IndexConformance:
             change.add_entries(HERE, "e1", [], close_at=STAMP)
             terms = query_terms("words")
             found, waiting = {match.no for match in change.search(terms, 9)}, change.unfilled(9)
-            today = [item for item in change.candidates([*found, *waiting]) if item.recorded.end is None]
-            assert {item.recorded.entry.id for item in today} == {"e2", "e3"}
+            today = [item for item in change.candidates([*found, *waiting]) if item.end is None]
+            assert {item.entry.id for item in today} == {"e2", "e3"}
             assert not found & set(waiting)
-            assert all(item.recorded.end is None for item in change.candidates(waiting))
+            assert all(item.end is None for item in change.candidates(waiting))
             assert len(change.unfilled(1)) <= 1
             change.fill_words()
             assert change.unfilled(9) == []
@@ -516,9 +516,7 @@ class IndexConformance:
             assert [item.no for item in reading.vectors("one", found[0].no)] == [found[1][0]]
             assert reading.vectors("two", 0) == []
             there = reading.candidates([found[1][0], found[0][0], 12345])
-            assert [(item.recorded.entry.id, item.no) for item in there] == sorted(
-                (item.recorded.entry.id, item.no) for item in there
-            )
+            assert [(item.entry.id, item.no) for item in there] == sorted((item.entry.id, item.no) for item in there)
             assert len(there) == 2
             before = reading.vectors_dropped()
         with index.transaction(LOCAL) as change:
@@ -659,7 +657,7 @@ class IndexConformance:
                 change.put(row(f"n{day}"))
                 change.set_entries(HERE, f"n{day}", [EntryInterval(entry, STAMP)])
             change.set_entries(HERE, "no-unit", [_said("e1")])
-            numbers = {item.recorded.entry.id: item.no for item in change.units(["u-1", "u-2", "u-3", "u-9", "e1"])}
+            numbers = {item.entry.id: item.no for item in change.units(["u-1", "u-2", "u-3", "u-9", "e1"])}
             assert [*numbers] == ["u-1", "u-2", "u-3"] and [*change.unlabelled(9)] == sorted(numbers.values())
             longer = ann._replace(surface="Ann Example")
             change.put_labels({numbers["u-1"]: [ann, bond], numbers["u-2"]: [longer], numbers["u-3"]: []})
@@ -702,4 +700,4 @@ class IndexConformance:
             change.set_entries(HERE, "a", said)
             assert [*change.entries(HERE, "a")] == said
             (no,) = [item.no for item in change.unembedded("m", 9)]
-            assert change.candidates([no])[0].recorded.entry.extra == extra
+            assert change.candidates([no])[0].entry.extra == extra

@@ -353,7 +353,7 @@ class NodeConformance:
             change.adopt("L1-a", ["y", "z"], AS_MADE)
             change.set_nodes(NOTES, "L1-b", [summary("L1-b")])
             change.adopt("L1-b", ["z"], AS_MADE)
-            names = {item.no: item.recorded.entry.id for item in change.units([f"u-{number}" for number in range(10)])}
+            names = {item.no: item.entry.id for item in change.units([f"u-{number}" for number in range(10)])}
             found = change.sealed_in([*names, 12345])
             assert {names[no]: ident for no, ident in found.items()} == {"u-3": "L1-a", "u-4": "L1-a", "u-5": "L1-b"}
             assert change.sealed_in([]) == {}
@@ -438,7 +438,7 @@ class NodeConformance:
             change.put(file_row("a"))
             change.set_entries(MAIL, "a", units)
             numbers = [item.no for item in change.units(["u-0", "u-1", "u-2", "u-3"])]
-            names = {item.no: item.recorded.entry.id for item in change.candidates(numbers)}
+            names = {item.no: item.entry.id for item in change.candidates(numbers)}
             assert [names[no] for no in change.units_between("", "9")] == ["u-1", "u-0", "u-2", "u-3"]
             assert [names[no] for no in change.units_between(nine, eleven)] == ["u-1", "u-0", "u-2"]
             assert change.units_between(eleven, nine) == change.units_between(nine, nine) == []

@@ -46,7 +46,7 @@ from tests.index.memory_nodes import LabelState, MemoryNodes, NodeState
 
 def accepts(wanted: EntryFilter, item: EntryCandidate) -> bool:
     """Return whether an entry passes the filter."""
-    (entry, start, end), row = item.recorded, item.row
+    entry, start, end, row = item.entry, item.start, item.end, item.row
     if wanted.as_of:
         is_there = start <= wanted.as_of and (end is None or end > wanted.as_of)
     else:
@@ -206,7 +206,7 @@ class MemoryTransaction(MemoryNodes):
         return BriefRow(row, tuple(ours[:entries]), signature, len(ours) < len(current), self._later(folder, name))
 
     def _later(self, folder: str, name: str) -> LaterNote | None:
-        current = [item for item in self._said() if item.recorded.end is None]
+        current = [item for item in self._said() if item.end is None]
         own = [item.no for item in current if (item.folder, item.name) == (folder, name)]
         wanted = self._meanings.later.get(own[-1], 0) if own else 0
         found = next((item.row for item in current if item.no == wanted), None)
@@ -231,10 +231,7 @@ class MemoryTransaction(MemoryNodes):
         said = self._said() if window is None else self._in_window(window)
         found = [(-score, _order(item), item) for item in said if (score := _score(item, terms)) > 0]
         best = sorted(found, key=lambda scored: scored[:2])[:limit]
-        return [
-            Match(item.no, item.folder, item.recorded.entry.thread, item.recorded.entry.author, -score)
-            for score, _, item in best
-        ]
+        return [Match(item.no, item.folder, item.entry.thread, item.entry.author, -score) for score, _, item in best]
 
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         inside = below.rstrip("/") + "/"
@@ -253,7 +250,7 @@ class MemoryTransaction(MemoryNodes):
         return [
             item
             for item in self._said()
-            if item.recorded.end is None
+            if item.end is None
             and is_in_folders(item.folder, window.folders)
             and window.since <= _moment(item) <= (window.until or _moment(item))
             and (window.only is None or item.no in window.only)
@@ -262,25 +259,25 @@ class MemoryTransaction(MemoryNodes):
     def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         mark = fingerprint(text)
         today = [item for item in self._today() if is_in_folders(item.folder, folders)]
-        found = [item for item in today if mark and fingerprint(item.recorded.entry.text) == mark]
+        found = [item for item in today if mark and fingerprint(item.entry.text) == mark]
         return [_said(item) for item in sorted(found, key=_order)[:limit]]
 
     def find_similar(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         wanted = frozenset(word_hashes(text, ""))
         today = self._today()
-        shared = [(len(wanted.intersection(word_hashes(item.recorded.entry.text, ""))), item) for item in today]
+        shared = [(len(wanted.intersection(word_hashes(item.entry.text, ""))), item) for item in today]
         near = [(-share, _order(item), item) for share, item in shared if share and share >= least_shared(len(wanted))]
         best = [item for _, _, item in sorted(near, key=lambda it: it[:2])]
         return [_said(item) for item in best if is_in_folders(item.folder, folders)][:limit]
 
     def _today(self) -> list[EntryCandidate]:
         """Entries that a memory says now."""
-        return [item for item in self._said() if item.recorded.end is None and item.row is not None]
+        return [item for item in self._said() if item.end is None and item.row is not None]
 
     def latest_entries(self, limit: int) -> Sequence[EntryCandidate]:
         return sorted(
             self._said(),
-            key=lambda item: (item.recorded.entry.occurred or item.recorded.entry.time, *_order(item)),
+            key=lambda item: (item.entry.occurred or item.entry.time, *_order(item)),
             reverse=True,
         )[:limit]
 
@@ -299,7 +296,7 @@ class MemoryTransaction(MemoryNodes):
     def unembedded(self, model: str, limit: int) -> Sequence[PendingText]:
         known = self._meanings.vectors
         missing = [item for item in self._said() if known.get(item.no, ("",))[0] != model]
-        waiting = (PendingText(item.no, _to_embed(item), item.recorded.entry.thread is not None) for item in missing)
+        waiting = (PendingText(item.no, _to_embed(item), item.entry.thread is not None) for item in missing)
         return sorted(waiting)[:limit]
 
     def count_embedded(self, model: str) -> tuple[int, int]:
@@ -330,12 +327,12 @@ class MemoryTransaction(MemoryNodes):
                 entry.thread,
                 entry.author,
                 turn_of(entry),
-                item.recorded.end is None,
+                item.end is None,
                 _moment(item),
                 known[item.no][1],
             )
             for item in found
-            for entry in (item.recorded.entry,)
+            for entry in (item.entry,)
         ]
         return sorted(rows, key=lambda row: row.no)
 
@@ -347,7 +344,7 @@ class MemoryTransaction(MemoryNodes):
         return sorted((item for item in self._said() if item.no in wanted), key=_order)
 
     def linked_entries(self, links: Collection[str], places: Sequence[tuple[str, str]]) -> Sequence[EntryCandidate]:
-        current = [item for item in self._said() if item.row is not None and item.recorded.end is None]
+        current = [item for item in self._said() if item.row is not None and item.end is None]
         found = [
             item
             for item in current
@@ -356,12 +353,12 @@ class MemoryTransaction(MemoryNodes):
         return sorted(found, key=_order)
 
     def authors_named(self, words: Collection[str]) -> Sequence[str]:
-        authors = {author for item in self._said() if (author := item.recorded.entry.author) is not None}
+        authors = {author for item in self._said() if (author := item.entry.author) is not None}
         return sorted(author for author in authors if not frozenset(words).isdisjoint(split_words(author)))
 
     def units(self, idents: Collection[str]) -> Sequence[EntryCandidate]:
-        today = [item for item in self._units() if item.recorded.end is None]
-        return sorted((item for item in today if item.recorded.entry.id in idents), key=_order)
+        today = [item for item in self._units() if item.end is None]
+        return sorted((item for item in today if item.entry.id in idents), key=_order)
 
     def in_window(self, window: Window, limit: int) -> Sequence[int]:
         return [item.no for item in sorted(self._in_window(window), key=_moment, reverse=True)][:limit]
@@ -374,17 +371,17 @@ class MemoryTransaction(MemoryNodes):
         return UnitSpan(len(moments), *(moments[:1] + moments[-1:]))
 
     def count_addresses(self) -> Sequence[tuple[str, str, int]]:
-        entries = [item.recorded.entry for item in self._units() if item.recorded.end is None]
+        entries = [item.entry for item in self._units() if item.end is None]
         pairs = [(entry.author, dict(entry.extra).get("from")) for entry in entries]
         return sorted((*pair, number) for pair, number in Counter(pairs).items() if pair[0] and pair[1])  # type: ignore[misc]
 
     def count_authors(self, window: Window, limit: int) -> Sequence[tuple[str, int]]:
-        authors = [author for item in self._in_window(window) if (author := item.recorded.entry.author) is not None]
+        authors = [author for item in self._in_window(window) if (author := item.entry.author) is not None]
         return sorted(Counter(authors).items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def _said(self) -> list[EntryCandidate]:
         return [
-            EntryCandidate(folder, name, recorded, held.rows.get(name), _number(folder, name, place))
+            EntryCandidate(folder, name, *recorded, held.rows.get(name), _number(folder, name, place))
             for folder, held in self._folders.items()
             for name, entries in held.entries.items()
             for place, recorded in enumerate(entries)
@@ -467,11 +464,11 @@ def _number(folder: str, name: str, place: int) -> int:
 
 
 def _moment(item: EntryCandidate) -> str:
-    return item.recorded.entry.occurred or item.recorded.entry.time
+    return item.entry.occurred or item.entry.time
 
 
 def _to_embed(item: EntryCandidate) -> str:
-    entry, labels = item.recorded.entry, item.row.tags if item.row is not None else ()
+    entry, labels = item.entry, item.row.tags if item.row is not None else ()
     name = item.name
     if is_of_tree(item.folder):
         name = item.row.summary if item.row is not None else ""
@@ -479,19 +476,19 @@ def _to_embed(item: EntryCandidate) -> str:
 
 
 def _order(item: EntryCandidate) -> tuple[str, str, str, str]:
-    return (item.recorded.entry.id, item.folder, item.name, item.recorded.start)
+    return (item.entry.id, item.folder, item.name, item.start)
 
 
 def _said(item: EntryCandidate) -> CurrentEntry:
     row = item.row
     assert row is not None
-    outside = item.recorded.entry.trust is Trust.EXTERNAL
-    return CurrentEntry(item.folder, item.name, item.recorded.entry.text, row.own_summary, row.status, outside)
+    outside = item.entry.trust is Trust.EXTERNAL
+    return CurrentEntry(item.folder, item.name, item.entry.text, row.own_summary, row.status, outside)
 
 
 def _score(item: EntryCandidate, terms: QueryTerms) -> float:
     """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
-    entry, row = item.recorded.entry, item.row
+    entry, row = item.entry, item.row
     name = "" if is_of_tree(item.folder) else item.name
     about = [name, row.own_summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
     own, other = _stems(entry.text), _stems(" ".join(about))

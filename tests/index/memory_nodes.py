@@ -86,12 +86,12 @@ class MemoryNodes(ABC):
     def _said(self) -> list[EntryCandidate]: ...
 
     def _units(self) -> list[EntryCandidate]:
-        return [item for item in self._said() if item.recorded.entry.id.startswith("u-")]
+        return [item for item in self._said() if item.entry.id.startswith("u-")]
 
     # Labels
 
     def unlabelled(self, limit: int) -> Sequence[int]:
-        today = [item.no for item in self._units() if item.recorded.end is None]
+        today = [item.no for item in self._units() if item.end is None]
         return sorted(no for no in today if no not in self._labels.put)[:limit]
 
     def put_labels(self, labels: Mapping[int, Collection[Label]]) -> None:
@@ -116,7 +116,7 @@ class MemoryNodes(ABC):
         return found[:limit]
 
     def _mentioning(self, name: str) -> list[EntryCandidate]:
-        today = [item for item in self._units() if item.recorded.end is None]
+        today = [item for item in self._units() if item.end is None]
         return [item for item in today if name in self._labels.put.get(item.no, ())]
 
     def count_mentions(self, names: Collection[str]) -> Sequence[LabelCount]:
@@ -284,7 +284,7 @@ class MemoryNodes(ABC):
         return found
 
     def entry_numbers(self, folder: str, name: str) -> Sequence[int]:
-        return [item.no for item in self._said() if (item.folder, item.name, item.recorded.end) == (folder, name, None)]
+        return [item.no for item in self._said() if (item.folder, item.name, item.end) == (folder, name, None)]
 
     # Topics
 
@@ -308,11 +308,11 @@ class MemoryNodes(ABC):
 
     def mention_spans(self, names: Collection[str], limit: int) -> Sequence[MentionSpan]:
         found = {item.no: item for name in names for item in self._mentioning(name)}
-        items = sorted(found.values(), key=lambda item: (_moment(item), item.recorded.entry.id), reverse=True)
+        items = sorted(found.values(), key=lambda item: (_moment(item), item.entry.id), reverse=True)
         spans = [
             MentionSpan(item.no, item.folder, item.name, _moment(item), entry.author, frozenset(signals.split(",")))
             for item in items
-            for entry in (item.recorded.entry,)
+            for entry in (item.entry,)
             for signals in (dict(entry.extra).get("signals", ""),)
         ]
         return spans[:limit]
@@ -320,8 +320,8 @@ class MemoryNodes(ABC):
     # Days
 
     def units_between(self, since: str, until: str) -> Sequence[int]:
-        today = [item for item in self._units() if item.recorded.end is None and since <= _moment(item) < until]
-        return [item.no for item in sorted(today, key=lambda item: (_moment(item), item.recorded.entry.id))]
+        today = [item for item in self._units() if item.end is None and since <= _moment(item) < until]
+        return [item.no for item in sorted(today, key=lambda item: (_moment(item), item.entry.id))]
 
     def is_mentioned_before(self, name: str, moment: str) -> bool:
         return any(_moment(item) < moment for item in self._mentioning(name))
@@ -340,4 +340,4 @@ class MemoryNodes(ABC):
 
 
 def _moment(item: EntryCandidate) -> str:
-    return item.recorded.entry.occurred or item.recorded.entry.time
+    return item.entry.occurred or item.entry.time

@@ -69,7 +69,7 @@ class PromptGate(NamedTuple):
         """Return the hits that are told. One that a later memory may contradict gives its place to that memory."""
         passed = [hit for hit in hits if self._is_relevant(hit) and not self._is_overtaken(hit, hits)]
         passed = [hit if hit.later is None else hit._replace(candidate=hit.later) for hit in passed]
-        passed = [hit for hit in passed if hit.candidate.recorded.entry.trust is not Trust.EXTERNAL]
+        passed = [hit for hit in passed if hit.candidate.entry.trust is not Trust.EXTERNAL]
         scores = [hit.score - hit.parts.get("quoted", 0.0) for hit in passed]  # a quote excludes nothing
         least = BESIDE_BEST * max(scores, default=0.0)
         return [hit for hit, score in zip(passed, scores, strict=True) if score >= least]

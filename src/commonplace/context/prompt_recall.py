@@ -103,7 +103,7 @@ def _score_unfilled(sources: BriefSources, index: Readable, sentence: str) -> li
         candidates = [
             item
             for item in reading.candidates(numbers)
-            if item.recorded.end is None
+            if item.end is None
             and item.row is not None
             and item.row.status not in HIDDEN_STATUSES
             and sources.find_key(_note_path(item)) is not None
@@ -128,7 +128,7 @@ def _read_candidate(sources: BriefSources, index: Readable, candidate: EntryCand
     memory = check_file(sources, indexed) if indexed is not None else None
     if memory is None or memory.revision != candidate.row.revision:
         return memory
-    entry = candidate.recorded.entry
+    entry = candidate.entry
     return memory._replace(entry=entry, has_more=memory.has_more or entry.id != memory.entry.id)
 
 

@@ -157,19 +157,19 @@ class CurrentEntry(NamedTuple):
 
 
 class EntryCandidate(NamedTuple):
-    """An entry that may answer a query. `row` is None when its memory is no longer there."""
+    """An entry that may answer a query, and from when to when the book contained it (`end` is None: it still does).
+
+    `row` is None when its memory is no longer there.
+    """
 
     folder: str
     name: str
-    recorded: EntryInterval
+    entry: Entry
+    start: str
+    end: str | None
     row: Row | None
     no: int = 0  # the index's own number of the entry; another one after a rebuild
     then: str = ""  # the status its memory had at the time a query is about
-
-    @property
-    def entry(self) -> Entry:
-        """The entry itself."""
-        return self.recorded.entry
 
     @property
     def status(self) -> str:

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import Transaction
-from commonplace.index.values import EntryCandidate, EntryInterval, Match, Window, is_of_tree
+from commonplace.index.values import EntryCandidate, Match, Window, is_of_tree
 from commonplace.recall.query import ParsedQuery, RecallQuery, is_journal
 from commonplace.text.words import (
     QueryTerms,
@@ -75,11 +75,11 @@ def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
     """Return whether a candidate passes the question's scopes and filters."""
     if not question.covers(candidate.folder):
         return False
-    recorded, row, entry = candidate.recorded, candidate.row, candidate.entry
+    row, entry = candidate.row, candidate.entry
     if question.as_of is not None:
-        is_said = recorded.start <= question.as_of < (recorded.end or "9999")
+        is_said = candidate.start <= question.as_of < (candidate.end or "9999")
     else:
-        is_said = row is not None and (recorded.end is None or (question.replaced and _was_said(recorded)))
+        is_said = row is not None and (candidate.end is None or (question.replaced and _was_said(candidate)))
     kind, tags = (row.type, row.tags) if row is not None else (question.type, question.tags)
     return (
         is_said
@@ -90,9 +90,9 @@ def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
     )
 
 
-def _was_said(recorded: EntryInterval) -> bool:
+def _was_said(candidate: EntryCandidate) -> bool:
     """Return whether the book ever said an entry: one that was never accepted ends as it begins."""
-    return recorded.start != recorded.end or recorded.start == recorded.entry.time
+    return candidate.start != candidate.end or candidate.start == candidate.entry.time
 
 
 def get_memory_id(candidate: EntryCandidate) -> str:

@@ -198,9 +198,9 @@ def _make_sort_key(item: EntryCandidate, question: RecallQuery, used: Mapping[st
 def _take_once(items: Iterable[EntryCandidate]) -> list[EntryCandidate]:
     """Return each entry once, as it is now if it is still said; one that was replaced has that for its status."""
     said: dict[tuple[str, str, str], EntryCandidate] = {}
-    for item in sorted(items, key=lambda item: item.recorded.end is None):
+    for item in sorted(items, key=lambda item: item.end is None):
         place = item.folder, item.name, item.entry.id
-        said[place] = item if item.recorded.end is None else item._replace(then="replaced")
+        said[place] = item if item.end is None else item._replace(then="replaced")
     return [*said.values()]
 
 

@@ -151,7 +151,7 @@ class DigestReader:
         for item in items:
             source = self._sources.get("/".join(item.folder.split("/")[:3]))
             if source is not None and (only is None or source.id in only):
-                yield read_unit(item.recorded.entry, kind=source.kind, folder=item.folder, name=item.name)
+                yield read_unit(item.entry, kind=source.kind, folder=item.folder, name=item.name)
 
     def find_asking(self, index: Transaction, thread: str, day: date) -> set[date]:
         """Return the earlier days that have a question to the user in a thread."""

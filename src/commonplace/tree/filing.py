@@ -59,7 +59,7 @@ class ThreadIndex:
         with self._tree.reading() as index:
             found = self._labelled(index, f"{SUBJECT}{short_hash(key)}", _MOST_SUBJECTS)
         for item in found:
-            unit = read_unit(item.recorded.entry, kind=self._source.kind, folder=item.folder, name=item.name)
+            unit = read_unit(item.entry, kind=self._source.kind, folder=item.folder, name=item.name)
             yield SubjectThread(place_of(item), people_of(unit), unit.occurred, identify_person(unit.author))
 
     def _labelled(self, index: Transaction, label: str, limit: int) -> list[EntryCandidate]:
@@ -72,7 +72,7 @@ class ThreadIndex:
 
 def place_of(item: EntryCandidate) -> ThreadPlace:
     """Return where the thread of a stored unit is."""
-    return ThreadPlace(read_thread(item.recorded.entry), item.folder.rpartition("/")[2], _PART.sub("", item.name))
+    return ThreadPlace(read_thread(item.entry), item.folder.rpartition("/")[2], _PART.sub("", item.name))
 
 
 class SourceFiles:

@@ -47,20 +47,20 @@ def _move_shared(tree: TreeStore, source: TreeSource, other: TreeSource) -> int:
     for at in range(0, len(idents), BATCH):
         with tree.reading() as index:
             found = index.units(idents[at : at + BATCH])
-            parts = {item.recorded.entry.id: _find_parts(index, source, item) for item in found}
+            parts = {item.entry.id: _find_parts(index, source, item) for item in found}
             known = index.units([part.id for some in parts.values() for part in some])
         # A third source may have it already; and so may this one, if it was moved before a process was killed.
-        elsewhere = {item.recorded.entry.id for item in known if not _is_of(source, item)}
+        elsewhere = {item.entry.id for item in known if not _is_of(source, item)}
         threads: dict[ThreadPlace, list[Entry]] = {}
         for item in found:
             if _is_of(source, item):
-                new = [part for part in parts[item.recorded.entry.id] if part.id not in elsewhere]
+                new = [part for part in parts[item.entry.id] if part.id not in elsewhere]
                 threads.setdefault(place_of(item), []).extend(new)
                 moved += len(new)
         _append(tree, other, threads)
         with tree.reading() as index:
             found = index.units(idents[at : at + BATCH])
-        tree.drop_also(other, {item.recorded.entry.id for item in found if _is_of(other, item)})
+        tree.drop_also(other, {item.entry.id for item in found if _is_of(other, item)})
     return moved
 
 
@@ -71,11 +71,11 @@ def _is_of(source: TreeSource, item: EntryCandidate) -> bool:
 
 def _find_parts(index: Transaction, source: TreeSource, item: EntryCandidate) -> list[Entry]:
     """Return the entries of a unit in a source: of a long one all its parts, which may be in several files."""
-    entries = [item.recorded.entry]
+    entries = [item.entry]
     native_id = dict(entries[0].extra).get("source", "")
     while native_id:
         found = index.units([make_unit_id(native_id, len(entries) + 1)])
-        mine = [part.recorded.entry for part in found if _is_of(source, part)]
+        mine = [part.entry for part in found if _is_of(source, part)]
         if not mine:
             break
         entries.append(mine[0])

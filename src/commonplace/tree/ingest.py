@@ -153,7 +153,7 @@ class Ingestion:
         by_id = _choose_copies(batch)
         with memories.unit(source.folder, KEEPER) as unit_of_work:
             with self._tree.reading() as index:
-                known = {item.recorded.entry.id: item for item in index.units(by_id)}
+                known = {item.entry.id: item for item in index.units(by_id)}
             files, time = SourceFiles(unit_of_work, source), memories.clock()
             for unit in by_id.values():
                 self._threads.add(unit)
@@ -217,12 +217,12 @@ class Ingestion:
         """Replace a stored unit if this copy is newer. Else return those of its parts that are missing, because a
         process was killed before it wrote the file in which they are."""
         is_own = self._is_own(item)
-        parts = self._make_entries(new._replace(place=place_of(item)), item.recorded.entry.time, None)
-        stored = self._find_parts(parts, item.folder.rpartition("/")[0]) if len(parts) > 1 else [item.recorded.entry]
+        parts = self._make_entries(new._replace(place=place_of(item)), item.entry.time, None)
+        stored = self._find_parts(parts, item.folder.rpartition("/")[0]) if len(parts) > 1 else [item.entry]
         if not _is_newer(new.unit, parts, stored, is_own=is_own):
             self.counts.known += 1
             known = {entry.id for entry in stored}
-            is_same = item.recorded.entry.text == parts[0].text
+            is_same = item.entry.text == parts[0].text
             return [part for part in parts if part.id not in known] if is_own and is_same else ()
         self.counts.replaced += 1
         if is_own and not self._dry:
@@ -235,7 +235,7 @@ class Ingestion:
         """Return those of the parts of a message that are stored, in this source or the one with this folder."""
         with self._tree.reading() as index:
             found = index.units([part.id for part in parts])
-        return [item.recorded.entry for item in found if item.folder.startswith(f"{place or self._source.folder}/")]
+        return [item.entry for item in found if item.folder.startswith(f"{place or self._source.folder}/")]
 
     def _store_documents(
         self, files: SourceFiles, batch: Mapping[str, SourceUnit], known: Mapping[str, EntryCandidate], time: str
@@ -251,9 +251,9 @@ class Ingestion:
                 parts = self._make_entries(new, time, seq)
                 if item is None:
                     self.counts.note_added(new.unit, is_shown=is_admitted(new.signals | new.unit.signals))
-                elif item.recorded.entry.text == parts[0].text:
+                elif item.entry.text == parts[0].text:
                     self.counts.known += 1
-                    parts = [entry._replace(time=item.recorded.entry.time) for entry in parts]
+                    parts = [entry._replace(time=item.entry.time) for entry in parts]
                 else:
                     self.counts.replaced += 1
                 entries += parts
@@ -279,7 +279,7 @@ class Ingestion:
         if missing:
             with self._tree.reading() as index:
                 for item in index.units(missing):
-                    earlier.add(item.recorded.entry.text)
+                    earlier.add(item.entry.text)
         return earlier
 
     def _make_entries(self, new: _NewUnit, time: str, seq: int | None) -> list[Entry]:

@@ -140,7 +140,7 @@ class NodeReader:
             text = topic_text(self._tree.read_note(path))
         with self._tree.reading() as index:
             spans = [span for span in index.mention_spans(names, MOST_CHILDREN) if is_admitted(span.signals)]
-            by_number = {item.no: item.recorded.entry.id for item in index.candidates([span.no for span in spans])}
+            by_number = {item.no: item.entry.id for item in index.candidates([span.no for span in spans])}
         children = tuple(by_number[span.no] for span in spans if span.no in by_number)
         return TreeNode(
             topic_id(row), TOPIC, row.title, text, row.first, row.last, children=children, entities=(row.entity,),

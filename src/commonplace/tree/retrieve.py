@@ -109,7 +109,7 @@ def _search(tree: TreeStore, question: RecallQuery) -> FoundUnits:
 
 def _rank(hit: ScoredCandidate) -> float:
     """Return the score by which a hit is placed: mail of lists and machines has so many words that some always fit."""
-    signals = dict(hit.candidate.recorded.entry.extra).get("signals", "").split(",")
+    signals = dict(hit.candidate.entry.extra).get("signals", "").split(",")
     return hit.score if is_admitted(frozenset(signals)) else hit.score - _BULK_LOSS
 
 
@@ -138,7 +138,7 @@ def open_leaves(tree: TreeStore, idents: Iterable[str]) -> dict[str, OpenLeaf]:
     kinds = {str(source.folder): source.kind for source in tree.sources()}
     firsts = {ident: first_unit_of(ident) if ident.startswith(LEAF_PREFIX) else ident for ident in wanted}
     with tree.reading() as index:
-        places = {item.recorded.entry.id: (item.folder, item.name) for item in index.units(firsts.values())}
+        places = {item.entry.id: (item.folder, item.name) for item in index.units(firsts.values())}
     leaves: dict[tuple[str, str], Sequence[Leaf]] = {}
     found: dict[str, OpenLeaf] = {}
     for ident, first in firsts.items():

@@ -276,7 +276,7 @@ class Sealer:
             node = self._read_summary(child)
             lines += [line for thread in node.threads for line in thread.lines] if node is not None else []
         units = {
-            item.recorded.entry.id: read_unit(item.recorded.entry, kind="", folder=item.folder, name=item.name)
+            item.entry.id: read_unit(item.entry, kind="", folder=item.folder, name=item.name)
             for item in index.units({line.unit for line in lines})
         }
         return [(units[line.unit], line.text) for line in lines if line.unit in units]

@@ -349,7 +349,7 @@ class TreeStore:
             labels = {}
             for item in found:
                 kind = kinds.get("/".join(item.folder.split("/")[:3]), "document")
-                unit = read_unit(item.recorded.entry, kind=kind, folder=item.folder, name=item.name)
+                unit = read_unit(item.entry, kind=kind, folder=item.folder, name=item.name)
                 labels[item.no] = find_labels(unit)
             self.memories.index.refresh(self.memories.space, lambda writing: writing.put_labels(labels))  # noqa: B023
 

@@ -203,7 +203,7 @@ class TopicPages:
     def _read_units(self, spans: Iterable[MentionSpan]) -> list[TreeUnit]:
         with self._tree.reading() as index:
             found = index.candidates([span.no for span in spans])
-        units = [read_unit(item.recorded.entry, kind="", folder=item.folder, name=item.name) for item in found]
+        units = [read_unit(item.entry, kind="", folder=item.folder, name=item.name) for item in found]
         return sorted(units, key=lambda unit: (unit.occurred, unit.id))
 
     def _remove(self, rows: Sequence[TopicRow]) -> None:

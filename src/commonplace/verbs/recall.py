@@ -242,7 +242,7 @@ def make_hit(
 ) -> Hit:
     """Return a scored entry as a hit, with the passage that answers."""
     candidate, row = item.candidate, item.candidate.row
-    entry = candidate.recorded.entry
+    entry = candidate.entry
     scope, key = context.locate(candidate.folder, candidate.name)
     kind = HitKind.JOURNAL if is_journal(candidate.folder) else HitKind.MEMORY
     when = entry.occurred or entry.time
@@ -272,7 +272,7 @@ def _make_ref(context: BookContext, kind: HitKind, scope: Scope, key: str) -> st
 def _describe_later(context: BookContext, candidate: EntryCandidate) -> LaterMemory:
     """Return the memory of an entry that may contradict a hit, as the hit names it."""
     scope, key = context.locate(candidate.folder, candidate.name)
-    entry = candidate.recorded.entry
+    entry = candidate.entry
     summary = make_summary(entry.text)
     return LaterMemory(
         _make_ref(context, HitKind.MEMORY, scope, key), key, entry.occurred or entry.time,
@@ -304,7 +304,7 @@ def _newest_hit(context: BookContext, item: MemoryItem, source: Hit) -> list[Hit
     with context.reading() as index:
         row = index.get(folder, name)
         newest = [known for known in index.entries(folder, name) if known.end is None][-1:]
-    found = [ScoredCandidate(EntryCandidate(folder, name, one, row), 0.0, {}, source.strong) for one in newest]
+    found = [ScoredCandidate(EntryCandidate(folder, name, *one, row), 0.0, {}, source.strong) for one in newest]
     return [make_hit(context, one)._replace(sources=(source.entry,)) for one in found]
 
 

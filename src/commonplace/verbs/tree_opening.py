@@ -106,7 +106,7 @@ def make_unit_hits(
 def read_candidate(item: EntryCandidate, kinds: Mapping[str, str]) -> TreeUnit:
     """Return the unit that an entry of the index is; `kinds` are those of the sources, by folder."""
     kind = kinds.get("/".join(item.folder.split("/")[:3]), "document")
-    return read_unit(item.recorded.entry, kind=kind, folder=item.folder, name=item.name)
+    return read_unit(item.entry, kind=kind, folder=item.folder, name=item.name)
 
 
 def make_hit(
@@ -114,7 +114,7 @@ def make_hit(
 ) -> Hit:
     """Return a unit as a hit; `item` is how the index has it."""
     key = f"{unit.folder.removeprefix(f'{TREE}/')}/{unit.name}"
-    when = unit.occurred or (item.recorded.entry.time if item is not None else "")
+    when = unit.occurred or (item.entry.time if item is not None else "")
     row = item.row if item is not None else None
     text = cut_passage(unit.text, terms) or ", ".join(f"[{name}]" for name in unit.attachments)
     return Hit(

@@ -281,7 +281,7 @@ def quote_term(term: Sequence[str]) -> str:
 def decode_candidate(found: tuple[Any, ...]) -> EntryCandidate:
     """Return the entry and its memory, if there is one, in a row of a result. Raises DamagedRow."""
     row = decode_row(found[17:]) if found[17] is not None else None
-    return EntryCandidate(found[0], found[1], decode_entry(found[3:17]), row, found[2])
+    return EntryCandidate(found[0], found[1], *decode_entry(found[3:17]), row, found[2])
 
 
 def decode_entry(found: tuple[object, ...]) -> EntryInterval:
