@@ -35,6 +35,7 @@ class Checked(RuleBasedStateMachine):
         self.words = 0
         self.edited: set[Place] = set()  # by hand, at some time
         self.deleted: set[Place] = set()  # by hand, at some time: the history may have it, if somebody had seen it
+        self.came_from: dict[Place, set[Place]] = {}  # the keys that a note had before it was renamed by hand
         self.lines: list[tuple[Path, str]] = []
 
     def teardown(self) -> None:

@@ -197,7 +197,7 @@ class BookMachine(Checked):
     def delete_by_hand(self, data: st.DataObject) -> None:
         place = self.some(data)
         self.path(place).unlink()
-        self.deleted.add(place)
+        self.deleted |= {place, *self.came_from.get(place, ())}  # renamed and deleted unseen, the old key is missed
         del self.model.notes[place]
 
     @precondition(lambda self: self.model.notes)
@@ -230,6 +230,7 @@ class BookMachine(Checked):
         if place in self.edited or to in self.deleted or self.model.past.get(place):
             self.edited.add(to)
         self.deleted |= {place} if place in self.edited else set()  # what was edited and renamed unseen
+        self.came_from[to] = {place, *self.came_from.pop(place, ())}
         self.model.notes[to] = self.model.notes.pop(place)
 
     @precondition(lambda self: self.model.notes)
