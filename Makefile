@@ -24,7 +24,7 @@ $(READY): pyproject.toml requirements/uv.lock requirements/dev.lock
 run: $(READY) ## set up, then a short guided tour: memories stored, found, corrected, and their files
 	@$(BIN)/commonplace tour
 
-test: $(READY) ## the tests (about two minutes on two cores)
+test: $(READY) ## the tests (about four minutes on two cores)
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not deep"
 
 deep: $(READY) ## the tests that take long, and every property test with more examples (COMMONPLACE_DEEP=1: many more)

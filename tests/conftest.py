@@ -1,6 +1,6 @@
 """What all tests share: nothing depends on speed, so no example of a property test has a deadline.
 
-Property tests try few examples in `make test`, so that it stays within its two minutes on two cores; `make deep` runs
+Property tests try few examples in `make test`, so that it takes few minutes on two cores; `make deep` runs
 them again with more, and `COMMONPLACE_DEEP=1 make deep` with many more (see tests/depth.py).
 
 The folders of tests are in memory where the system has a file system for that: most of the time goes into files that
