@@ -1,8 +1,8 @@
 """The files of a book that are not memories: config.toml, its id and key, its first pages; and where its databases are.
 
 Every way into a book asks here first for its settings, its root and its databases. That changes nothing, so that hooks
-can use it as well as commands. The databases live in `.commonplace/` on a local file system, and else in the platform's
-state folder under the book's id; `config.toml` is read as it is, comments kept.
+can use it as well as commands. The databases live in `.commonplace/` on a local file system, if SQLite takes so long a
+path, and else in the platform's state folder under the book's id; `config.toml` is read as it is, comments kept.
 
 `scaffold` makes what a new book starts with. It creates what is missing, overwrites nothing, and running it again
 changes nothing.

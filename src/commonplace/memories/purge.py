@@ -47,8 +47,10 @@ def purge_renamed(unit: Unit, key: str, idents: Collection[str]) -> set[str]:
 
 
 def _find_same_text(unit: Unit, note: StoredNote) -> list[OldVersion]:
-    """Return the old versions with just the text of a note that has no id, under keys that have no note now: its file
-    was renamed by hand."""
+    """Return the old versions, under keys that no note has now, with just the text of a note without an id.
+
+    Its file was renamed by hand, and nothing else tells that they are of one memory.
+    """
     if note.note.meta.id:
         return []
     files, folder = unit.memories.files, unit.folder

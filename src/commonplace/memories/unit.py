@@ -19,7 +19,7 @@ then, and a writer that dies before that leaves an index that is behind, which t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -242,27 +242,22 @@ class Unit:
         self.memories.catch_up(self.folder, self.generation - 1, mend=True)
         self._found.clear()
 
-    def commit(self, meanwhile: Callable[[], None] = do_nothing) -> None:
-        """Make all of it durable before returning; raise when that cannot be done.
-
-        `meanwhile` is other work that takes a while. It may read the index, which does not know of the changes yet.
-        """
+    def commit(self) -> None:
+        """Make all of it durable before returning; raise when that cannot be done."""
         if not (self._first or self._notes or self._tombstones or self._removed or self._others):
-            meanwhile()
             return
         try:
-            size = self._apply(meanwhile)
+            size = self._apply()
         except BaseException:
             self.memories.distrust_index(self.folder)
             raise
         if size is not None:
             self.memories.renew_parents(self.folder, rounded(size, nouns_of(self.folder)), self._timeout)
 
-    def _apply(self, meanwhile: Callable[[], None]) -> int | None:
+    def _apply(self) -> int | None:
         """Make the changes durable; return how many active memories the scope then has, None if that is as before.
 
-        `meanwhile` runs before the changes are visible. It is a callback, as the index update beside the sync of the
-        folders is, because this work hides the wait for the disk, which is most of a store.
+        The index is updated in a callback while the folders are synced, which hides some of the wait for the disk.
         """
         memories = self.memories
         plan = self._plan()
@@ -282,7 +277,7 @@ class Unit:
             if memories.progress is not None and self._notes:
                 memories.progress(written * len(self._notes) // texts, len(self._notes))
 
-        memories.vault.apply(memories.space, KEEPER, changes, meanwhile, record, tell)
+        memories.vault.apply(memories.space, KEEPER, changes, do_nothing, record, tell)
         return plan.size
 
     def _plan(self) -> _Plan:

@@ -29,7 +29,6 @@ from commonplace.model.results import StoreResult
 from commonplace.model.scope import Scope
 from commonplace.text.notes import check_text
 from commonplace.vault.paths import BookPath, View
-from commonplace.vault.port import do_nothing
 from commonplace.verbs.context import BookContext, log
 
 MAX_CONTENT = 16_000_000
@@ -180,9 +179,9 @@ def open_units(context: BookContext, *scopes: Scope, is_verdict: bool = False) -
         }
 
 
-def commit_first(target: Scope, opened: Mapping[Scope, Unit], meanwhile: Callable[[], None] = do_nothing) -> None:
+def commit_first(target: Scope, opened: Mapping[Scope, Unit]) -> None:
     """Commit the unit of what is new, then the others: it is there before what it supersedes is marked."""
-    opened[target].commit(meanwhile)
+    opened[target].commit()
     for scope, unit in opened.items():
         if scope != target:
             unit.commit()
